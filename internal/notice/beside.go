@@ -21,7 +21,7 @@ var shortWords = setOfWords("y n j")
 func checkBeside(q *fermata.Question, it *fermata.Item, line, rest string, r reading) error {
 	head, _, _ := strings.Cut(line, ":")
 	word := strings.ToLower(strings.TrimRight(strings.TrimSpace(head), ".!"))
-	loose := r.comment == "" && !isCourtesy(below(rest))
+	loose := r.comment == "" && !isCourtesy(below(q, rest))
 	switch it.ResponseType {
 	case fermata.ResponseApproval:
 		switch {
@@ -63,6 +63,23 @@ func picksDanger(it *fermata.Item, value any) bool {
 		return o.Danger && (value == any(o.Value) || slices.Contains(several, o.Value))
 	}
 	return slices.ContainsFunc(it.Options, picks)
+}
+
+// NeedsConfirmation reports whether an answer is one that a person confirms where
+// a channel can ask back: an approval of high risk, or an option that is marked as
+// dangerous.
+func NeedsConfirmation(q *fermata.Question, a *fermata.Answer) bool {
+	for i := range q.Items {
+		it := &q.Items[i]
+		value, ok := a.Answers[it.Key]
+		if !ok && len(q.Items) == 1 {
+			value = a.Answer
+		}
+		if it.ResponseType == fermata.ResponseApproval && value == fermata.Approve && hasHighRisk(q) || picksDanger(it, value) {
+			return true
+		}
+	}
+	return false
 }
 
 // isCourtesy reports whether a text is nothing, or says thanks and no more.

@@ -24,6 +24,9 @@ type Inbound struct {
 	// not answer it.
 	Text   string
 	Answer *fermata.Answer
+	// Signature is what stood below Text and was taken for a signature. At high
+	// risk it may be no more than a name.
+	Signature string
 	// Among says that Text was written where people also talk to each other.
 	Among bool
 	// Context is opaque to Fermata and given back to Tell: where the person is

@@ -149,10 +149,10 @@ func naturally(q *fermata.Question, text string) (reading, bool) {
 			return reading{}, false
 		}
 	}
-	if (yes || !isApproval || comment == "") && !isCourtesy(below(rest)) {
+	if (yes || !isApproval || comment == "") && !isCourtesy(below(q, rest)) {
 		return reading{}, false
 	}
-	r := reading{value: yes, comment: strings.TrimSpace(strings.TrimSpace(comment) + "\n" + below(rest))}
+	r := reading{value: yes, comment: strings.TrimSpace(strings.TrimSpace(comment) + "\n" + below(q, rest))}
 	if isApproval {
 		r.value = fermata.Reject
 		if yes {

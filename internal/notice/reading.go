@@ -31,7 +31,7 @@ func readReply(q *fermata.Question, it *fermata.Item, text string) (reading, err
 	line, rest, _ := strings.Cut(text, "\n")
 	line = strings.TrimSpace(line)
 	if r, ok := command(it, line); ok {
-		r.comment = strings.TrimSpace(r.comment + "\n" + below(rest))
+		r.comment = strings.TrimSpace(r.comment + "\n" + below(q, rest))
 		return r, nil
 	}
 	found, why := readings(it, line)
@@ -50,7 +50,7 @@ func readReply(q *fermata.Question, it *fermata.Item, text string) (reading, err
 		if err := checkBeside(q, it, line, rest, r); err != nil {
 			return reading{}, err
 		}
-		r.comment = strings.TrimSpace(r.comment + "\n" + below(rest))
+		r.comment = strings.TrimSpace(r.comment + "\n" + below(q, rest))
 	}
 	v, err := it.Normalize(r.value)
 	return reading{value: v, comment: r.comment}, err

@@ -81,22 +81,12 @@ func cutWord(text, word string) (string, bool) {
 	return strings.TrimSpace(rest), true
 }
 
-// below returns the comment on the lines below the first: what comes before a
-// signature or a quotation.
-func below(rest string) string {
-	var kept []string
-	for line := range strings.SplitSeq(rest, "\n") {
-		if ends(line) {
-			break
-		}
-		kept = append(kept, line)
-	}
-	return strings.TrimSpace(strings.Join(kept, "\n"))
-}
-
-// ends reports whether the person's own words end at the line.
-func ends(line string) bool {
-	return strings.HasPrefix(line, ">") || strings.TrimRight(line, " ") == "--"
+// below returns the comment on the lines below the first: what the person wrote
+// there, see own.
+func below(q *fermata.Question, rest string) string {
+	const answer = "-\n" // something stands above
+	words, _ := own(answer+rest, "", hasHighRisk(q))
+	return strings.TrimSpace(strings.TrimPrefix(words, "-"))
 }
 
 // readLines reads a reply to several items.
@@ -136,10 +126,8 @@ const commentKey = "comment"
 func itemTexts(q *fermata.Question, text string) (texts map[string]string, comment string, err error) {
 	texts = map[string]string{}
 	last, apart := "", false
+	text, _ = own(text, "", hasHighRisk(q))
 	for line := range strings.SplitSeq(text, "\n") {
-		if ends(line) {
-			break
-		}
 		key, value, found := keyOf(q, line)
 		_, twice := texts[key]
 		switch {

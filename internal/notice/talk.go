@@ -23,7 +23,17 @@ func (in *Inbound) Read(q *fermata.Question) (fermata.Answer, error) {
 		e.Hint = HowToAnswer(q)
 		return fermata.Answer{}, e
 	}
-	return ParseReply(q, in.Text)
+	return ParseReply(q, in.said(q))
+}
+
+// said returns the text with the signature below it where that must be read, too:
+// at high risk, where it is more than a name.
+func (in *Inbound) said(q *fermata.Question) string {
+	isText := len(q.Items) == 1 && q.Items[0].ResponseType == fermata.ResponseText
+	if isText || !hasHighRisk(q) || isSignature(filled(strings.Split(in.Signature, "\n")), in.From.Name, true) {
+		return in.Text
+	}
+	return in.Text + "\n-- \n" + in.Signature
 }
 
 // isTalk reports whether words that answer the only item in the person's own way are more

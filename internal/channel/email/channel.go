@@ -107,6 +107,9 @@ func (c *Channel) deliver(ctx context.Context, l *letter) (notice.Receipt, error
 	if err != nil {
 		return notice.Receipt{}, notice.Hopeless(err)
 	}
+	if err := c.keepWords(ctx, l); err != nil {
+		return notice.Receipt{}, err
+	}
 	if err := c.smtp.send(ctx, msg); err != nil {
 		return notice.Receipt{}, err
 	}

@@ -8,8 +8,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// htmlText returns the text of an HTML mail down to the first quotation. Doubtful says that the person may not have seen
-// all of it.
+// htmlText returns the text of an HTML mail. Lines that begin with > stand for
+// what the mail program marks as quoted, and the line of an original message
+// for a quoted mail whose end is not marked. Doubtful says that the person may
+// not have seen all of the text, or not as it is read.
 func htmlText(s string) (text string, doubtful bool) {
 	doc, err := html.Parse(strings.NewReader(s))
 	if err != nil {
@@ -17,31 +19,38 @@ func htmlText(s string) (text string, doubtful bool) {
 	}
 	w := htmlWriter{}
 	w.node(doc)
-	return w.b.String(), mayHide(doc)
+	return w.b.String(), w.doubtful || hasSheet(doc)
 }
 
 type htmlWriter struct {
-	b    strings.Builder
-	over bool
+	b strings.Builder
+	// doubtful says that an element above an original may hide or alter text.
+	doubtful bool
+	// original says that all that follows is of a quoted mail.
+	original bool
+	// all writes text that is hidden or quoted, too.
+	all bool
 }
 
+// Lines that stand for elements by which mail programs mark what is no text of
+// the person.
+const (
+	quoteLine     = "> …"
+	originLine    = "-----Original Message-----"
+	ruleLine      = "________________"
+	signatureLine = "-- "
+)
+
 func (w *htmlWriter) node(n *html.Node) {
-	if w.over {
-		return
-	}
-	switch n.Type {
-	case html.TextNode:
+	if n.Type == html.TextNode {
 		w.text(n.Data)
 		return
-	case html.ElementNode:
-		if hidden(n) {
+	}
+	if n.Type == html.ElementNode && !w.all {
+		w.doubtful = w.doubtful || !w.original && !isQuote(n) && mayHide(n)
+		if hidden(n) || w.mark(n) {
 			return
 		}
-		if quoted(n) {
-			w.over = true
-			return
-		}
-	default:
 	}
 	switch n.DataAtom {
 	case atom.Head, atom.Script, atom.Style, atom.Template:
@@ -60,6 +69,88 @@ func (w *htmlWriter) node(n *html.Node) {
 	if block {
 		w.newline()
 	}
+}
+
+// mark writes the line that stands for an element. Done says that nothing below
+// the element is text.
+func (w *htmlWriter) mark(n *html.Node) (done bool) {
+	switch {
+	case isQuote(n):
+		w.line(quoteLine)
+		return true
+	case n.DataAtom == atom.Hr:
+		w.line(ruleLine)
+		return true
+	case hasName(n, "gmail_signature", "moz-signature", "signature"):
+		w.line(signatureLine)
+	case hasName(n, "moz-cite-prefix", "gmail_attr"):
+		// It introduces a quotation that comes next.
+		return true
+	case hasName(n, "gmail_quote", "protonmail_quote", "tutanota_quote", "yahoo_quoted"):
+		return w.container(n)
+	case hasName(n, "appendonsend", "divrplyfwdmsg", "mail-editor-reference-message-container"):
+		w.line(originLine)
+		w.original = true
+	}
+	return false
+}
+
+// container writes an element that holds a quotation and its introduction. What
+// stands behind the quotation is text.
+func (w *htmlWriter) container(n *html.Node) (done bool) {
+	if !hasQuote(n) {
+		w.line(originLine)
+		w.original = true
+		return false
+	}
+	c := n.FirstChild
+	for c != nil && !hasQuote(c) {
+		c = c.NextSibling
+	}
+	for ; c != nil; c = c.NextSibling {
+		w.node(c)
+	}
+	return true
+}
+
+// hasQuote reports whether an element is a quotation or holds one.
+func hasQuote(n *html.Node) bool {
+	if isQuote(n) {
+		return true
+	}
+	for c := range n.Descendants() {
+		if isQuote(c) {
+			return true
+		}
+	}
+	return false
+}
+
+func isQuote(n *html.Node) bool { return n.Type == html.ElementNode && n.DataAtom == atom.Blockquote }
+
+// hasName reports whether a class or the id of an element is one of the names.
+func hasName(n *html.Node, names ...string) bool {
+	for _, a := range n.Attr {
+		if a.Key != "class" && a.Key != "id" {
+			continue
+		}
+		for have := range strings.FieldsSeq(strings.ToLower(a.Val)) {
+			for _, name := range names {
+				if have == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (w *htmlWriter) line(s string) {
+	if w.all {
+		return
+	}
+	w.newline()
+	w.b.WriteString(s + "\n")
 }
 
 // text writes text as a browser does: all space is one space.
@@ -88,6 +179,7 @@ func (w *htmlWriter) newline() {
 var blocks = map[atom.Atom]bool{
 	atom.P: true, atom.Div: true, atom.Li: true, atom.Ul: true, atom.Ol: true, atom.Table: true, atom.Tr: true, atom.Pre: true,
 	atom.H1: true, atom.H2: true, atom.H3: true, atom.H4: true, atom.Section: true, atom.Article: true, atom.Header: true, atom.Footer: true,
+	atom.H5: true, atom.H6: true, atom.Center: true, atom.Td: true, atom.Th: true,
 }
 
 // unseen finds styles under which nothing is seen: mails hide previews, and
@@ -102,27 +194,6 @@ func hidden(n *html.Node) bool {
 			return true
 		case "style":
 			if unseen.MatchString(squeezed(a.Val)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// quoted reports whether a quoted mail or a signature begins with an element,
-// as the usual mail programs mark them.
-func quoted(n *html.Node) bool {
-	if n.DataAtom == atom.Blockquote || n.DataAtom == atom.Hr {
-		return true
-	}
-	for _, a := range n.Attr {
-		if a.Key != "class" && a.Key != "id" {
-			continue
-		}
-		for name := range strings.FieldsSeq(strings.ToLower(a.Val)) {
-			switch name {
-			case "gmail_quote", "gmail_attr", "gmail_signature", "yahoo_quoted", "moz-cite-prefix", "moz-signature", "appendonsend",
-				"divrplyfwdmsg", "mail-editor-reference-message-container", "protonmail_quote", "tutanota_quote", "signature":
 				return true
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata/internal/notice"
@@ -119,11 +120,15 @@ func (c *Channel) read(ctx context.Context, box *mailbox, m incoming, at *place,
 	if at.seen(r.id(m.header)) {
 		return true, c.settle(box, m)
 	}
-	text, doubtful, err := box.text(m.uid)
+	text, err := box.text(m.uid)
 	if err != nil {
 		return false, err
 	}
-	verdict, err := hear(ctx, c.inbound(r, m, text, doubtful))
+	sent, err := c.sentWords(ctx, r.delivery)
+	if err != nil {
+		return false, err
+	}
+	verdict, err := hear(ctx, c.inbound(r, m, text, sent))
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
@@ -144,11 +149,13 @@ func (c *Channel) read(ctx context.Context, box *mailbox, m incoming, at *place,
 	return true, errors.Join(c.settle(box, m), c.storePlace(ctx, at))
 }
 
-// inbound is what a reply says.
-func (c *Channel) inbound(r *reply, m incoming, text string, doubtful bool) *notice.Inbound {
+// inbound is what a reply says; sent are the words of what it replies to.
+func (c *Channel) inbound(r *reply, m incoming, said said, sent wordSet) *notice.Inbound {
 	secret, whole := cutOpenOnly(r.token)
+	local, _, _ := strings.Cut(r.from.Address, "@")
+	text, signature, unknown := said.read(sent, r.from.Name+" "+strings.ReplaceAll(local, ".", " "))
 	in := &notice.Inbound{
-		ID: r.id(m.header), Reply: secret, Delivery: r.delivery, Text: text, At: m.at,
+		ID: r.id(m.header), Reply: secret, Delivery: r.delivery, Text: text, Signature: signature, At: m.at,
 		From: notice.Identity{Kind: Kind, ID: r.from.Address, Name: r.from.Name},
 	}
 	// A server vouches for a domain. Only the secret shows that the person got the mail.
@@ -161,9 +168,10 @@ func (c *Channel) inbound(r *reply, m incoming, text string, doubtful bool) *not
 		in.From.Remedy = "reply to the mail with the question itself"
 	case !whole:
 		in.From.Denied = "the mail could not show all of what will run"
-	case doubtful:
-		in.From.Denied = "the mail is in HTML alone, with a style that may hide a part of the text"
-		in.From.Remedy = "reply in plain text"
+	case said.doubt != "":
+		in.From.Denied, in.From.Remedy = said.doubt, said.remedy
+	case unknown:
+		in.From.Denied, in.From.Remedy = unknownDoubt, quoteRemedy
 	default:
 		in.From.Email = r.from.Address
 	}

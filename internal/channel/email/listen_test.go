@@ -453,3 +453,30 @@ func TestHTMLThatMayHideTextDecidesNothing(t *testing.T) {
 		t.Errorf("%+v", in.From)
 	}
 }
+
+// Where it cannot be told what the person wrote, the reply decides nothing, and
+// the person is told why.
+func TestAReplyThatIsNotReadWholeDecidesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	c := w.open(nil)
+	w.send(c, asked())
+	m := w.mail("ada", 1)
+	w.listen(c)
+	quoted := mailserver.Draft(mailserver.Outlook, "ada", m, "A")
+	for _, tt := range []struct {
+		draft  []byte
+		denied string
+	}{
+		{quoted, ""},
+		{append(bytes.Clone(mailserver.Draft(mailserver.Outlook, "ada", m, "A")), "\n\nNo, not yet!\n"...), "text that Fermata did not send you"},
+		{[]byte("From: " + adas + "\nTo: " + replyTo + "\nMessage-ID: <two@people.test>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n" +
+			"--b\nContent-Type: text/plain\n\nA\n--b\nContent-Type: image/png; name=x.png\nContent-Disposition: inline\nContent-Transfer-Encoding: base64\n\nQUFB\n--b\nContent-Type: text/plain\n\nbut not yet\n--b--\n"), "more text than the one part"},
+	} {
+		w.submit("ada", tt.draft, replyTo)
+		in := w.next()
+		if in.Text != "A" || (in.From.Denied == "") != (tt.denied == "") || !strings.Contains(in.From.Denied, tt.denied) || (in.From.Email == "") != (tt.denied != "") || (in.From.Remedy == "") != (tt.denied == "") {
+			t.Errorf("%q: %+v", in.Text, in.From)
+		}
+	}
+}

@@ -173,22 +173,21 @@ func (b *mailbox) body(uid imap.UID, most int64) ([]byte, error) {
 	return found[0].FindBodySection(section), nil
 }
 
-// text returns what the person wrote in a mail. Where a large file stands above
-// it, all of the mail is read.
-func (b *mailbox) text(uid imap.UID) (text string, doubtful bool, err error) {
+// text returns the text of a mail. Where it may go on beyond what is read at
+// first, all of the mail is read.
+func (b *mailbox) text(uid imap.UID) (said, error) {
 	body, err := b.body(uid, mostRead)
-	if err != nil {
-		return "", false, err
-	}
-	text, doubtful = textOf(body)
-	if text != "" || len(body) < mostRead {
-		return text, doubtful, nil
+	if err != nil || len(body) < mostRead {
+		return textOf(body), err
 	}
 	if body, err = b.body(uid, largeRead); err != nil {
-		return "", false, err
+		return said{}, err
 	}
-	text, doubtful = textOf(body)
-	return text, doubtful, nil
+	found := textOf(body)
+	if len(body) >= largeRead && found.doubt == "" {
+		found.doubt, found.remedy = longDoubt, oneTextRemedy
+	}
+	return found, nil
 }
 
 // settle marks a mail as read, and moves it where that is wanted.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	netmail "net/mail"
+	"slices"
 	"strings"
 
 	"github.com/emersion/go-message"
@@ -86,76 +87,117 @@ const (
 	// bytes are read as mail servers take of a mail.
 	mostRead  = 256 << 10
 	largeRead = 64 << 20
-	// longestReply is how many bytes of text are handed on.
+	// longestPart is how many bytes of a text are read, with what it quotes, and
+	// longestReply how many are handed on.
+	longestPart  = 1 << 20
 	longestReply = 64 << 10
 	deepest      = 8
 )
 
-// textOf returns what the person wrote in a mail, without what it quotes and
-// without a signature. Doubtful says that the text is from HTML that may hide
-// some of it.
-func textOf(raw []byte) (text string, doubtful bool) {
+// What may be wrong with a mail, and what helps.
+const (
+	mayHideDoubt  = "the mail is in HTML alone, with a style or an element that may hide a part of the text or change how it reads"
+	severalDoubt  = "the mail has more text than the one part that is read"
+	longDoubt     = "the mail is too long to be read whole"
+	unknownDoubt  = "below the head of a quoted mail stands text that Fermata did not send you"
+	plainRemedy   = "reply in plain text"
+	oneTextRemedy = "reply with the answer alone, without pictures or files between or below"
+	quoteRemedy   = "reply with the answer alone, and delete the mail that your program quotes"
+)
+
+// textOf returns the text of a mail, cut at what it quotes. It has a doubt where
+// the person may have seen other text than that.
+func textOf(raw []byte) said {
 	e, err := message.Read(bytes.NewReader(raw))
 	if e == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
-		return "", false
+		return said{}
 	}
-	plain, html := findText(e, deepest)
-	if strings.TrimSpace(plain) == "" {
-		plain, doubtful = htmlText(html)
+	texts := slices.DeleteFunc(textsOf(e, deepest), func(t text) bool { return strings.TrimSpace(t.s) == "" && t.doubt == "" })
+	if len(texts) == 0 {
+		return said{}
 	}
-	return written(plain), doubtful
-}
-
-// findText finds the first plain and the first HTML text that are no
-// attachments. A mail that was cut off still gives what stands before the cut.
-func findText(e *message.Entity, depth int) (plain, html string) {
-	if depth == 0 {
-		return "", ""
-	}
-	if attached(e) {
-		return "", ""
-	}
-	if parts := e.MultipartReader(); parts != nil {
-		for plain == "" {
-			part, err := parts.NextPart()
-			if part == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
-				break
-			}
-			p, h := findText(part, depth-1)
-			if plain == "" {
-				plain = p
-			}
-			if html == "" {
-				html = h
-			}
-		}
-		return plain, html
-	}
-	kind, params, _ := e.Header.ContentType()
-	if kind != "" && kind != "text/plain" && kind != "text/html" {
-		return "", ""
-	}
-	text, _ := io.ReadAll(io.LimitReader(e.Body, longestReply))
-	if charset := strings.ToLower(params["charset"]); charset == "utf-7" || charset == "unicode-1-1-utf-7" {
-		text = []byte(decodeUTF7(string(text)))
-	}
-	s := strings.ToValidUTF8(strings.ReplaceAll(string(text), "\r\n", "\n"), "\uFFFD")
+	// A file that is shown in place is not what the person wrote.
+	first := max(0, slices.IndexFunc(texts, func(t text) bool { return !t.isFile }))
+	found := split(texts[first].s)
 	switch {
-	case kind == "text/html":
-		return "", s
-	case strings.EqualFold(params["format"], "flowed"):
-		return unflow(s, strings.EqualFold(params["delsp"], "yes")), ""
-	default:
-		return s, ""
+	case texts[first].doubt != "":
+		found.doubt, found.remedy = texts[first].doubt, plainRemedy
+	case len(texts) > 1:
+		found.doubt, found.remedy = severalDoubt, oneTextRemedy
+	case len(found.above)+len(found.after) > longestReply:
+		found.doubt, found.remedy = longDoubt, plainRemedy
 	}
+	found.above, found.after = found.above[:min(len(found.above), longestReply)], found.after[:min(len(found.after), longestReply)]
+	return found
 }
 
-// attached reports whether a part is a file that came with the mail: what says
-// so, and what has a name, wherever it stands.
-func attached(e *message.Entity) bool {
+// text is a part of a mail that the person sees.
+type text struct {
+	s       string
+	isPlain bool
+	// isFile says that it came as a file, and is shown in place.
+	isFile bool
+	doubt  string
+}
+
+// textsOf finds all text of a mail that is shown. Of alternatives, which say the
+// same, it takes the plain one. A mail that was cut off still gives what stands
+// before the cut.
+func textsOf(e *message.Entity, depth int) []text {
 	disposition, params, _ := e.Header.ContentDisposition()
-	_, typed, _ := e.Header.ContentType()
-	return strings.EqualFold(disposition, "attachment") || params["filename"] != "" || typed["name"] != ""
+	if depth == 0 || strings.EqualFold(disposition, "attachment") {
+		return nil
+	}
+	kind, typed, _ := e.Header.ContentType()
+	if parts := e.MultipartReader(); parts != nil {
+		return textsOfParts(parts, strings.EqualFold(kind, "multipart/alternative"), depth)
+	}
+	isFile := params["filename"] != "" || typed["name"] != ""
+	switch {
+	case kind == "message/rfc822":
+		return []text{{isFile: true, doubt: severalDoubt}}
+	case kind != "" && !strings.HasPrefix(kind, "text/"):
+		return nil
+	}
+	raw, _ := io.ReadAll(io.LimitReader(e.Body, longestPart+1))
+	found := text{isFile: isFile, isPlain: kind != "text/html"}
+	if len(raw) > longestPart {
+		raw, found.doubt = raw[:longestPart], longDoubt
+	}
+	if charset := strings.ToLower(typed["charset"]); charset == "utf-7" || charset == "unicode-1-1-utf-7" {
+		raw = []byte(decodeUTF7(string(raw)))
+	}
+	found.s = strings.ToValidUTF8(strings.ReplaceAll(string(raw), "\r\n", "\n"), "\uFFFD")
+	switch {
+	case !found.isPlain:
+		var doubtful bool
+		if found.s, doubtful = htmlText(found.s); doubtful && found.doubt == "" {
+			found.doubt = mayHideDoubt
+		}
+	case strings.EqualFold(typed["format"], "flowed"):
+		found.s = unflow(found.s, strings.EqualFold(typed["delsp"], "yes"))
+	}
+	return []text{found}
+}
+
+// textsOfParts finds the text of the parts of a mail: of alternatives the first
+// that is plain, or else the last.
+func textsOfParts(parts message.MultipartReader, alternatives bool, depth int) (all []text) {
+	for {
+		part, err := parts.NextPart()
+		if part == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
+			return all
+		}
+		texts := textsOf(part, depth-1)
+		isBlank := func(t text) bool { return strings.TrimSpace(t.s) == "" }
+		switch {
+		case !alternatives:
+			all = append(all, texts...)
+		case len(all) > 0 && all[0].isPlain && !isBlank(all[0]):
+		case slices.ContainsFunc(texts, func(t text) bool { return !isBlank(t) }):
+			all = texts
+		}
+	}
 }
 
 // unflow joins the lines that a mail program broke (RFC 3676).

@@ -30,7 +30,7 @@ func FuzzHeader(f *testing.F) {
 			return
 		}
 		_ = r.automatic()
-		in := c.inbound(r, incoming{header: head, at: time.Unix(0, 0)}, "yes", false)
+		in := c.inbound(r, incoming{header: head, at: time.Unix(0, 0)}, said{above: "yes"}, nil)
 		if in.From.Email == "" {
 			return
 		}

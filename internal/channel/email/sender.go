@@ -102,6 +102,8 @@ func (c *config) results(r *reply) (all []result, found bool) {
 type result struct {
 	method, value string
 	params        map[string]string
+	// contradicts says that it gives a property two values: it vouches for nobody.
+	contradicts bool
 }
 
 // readResults reads the header. Comments and quoted texts go first: servers
@@ -117,9 +119,11 @@ func readResults(s string) (id string, results []result) {
 			name, value, _ := strings.Cut(strings.ToLower(word), "=")
 			if i == 0 {
 				r.method, r.value = name, value
-			} else {
-				r.params[name] = value
+				continue
 			}
+			before, twice := r.params[name]
+			r.contradicts = r.contradicts || twice && before != value || name == r.method && value != r.value
+			r.params[name] = value
 		}
 		if r.value != "" {
 			results = append(results, r)
@@ -164,6 +168,7 @@ func vouches(results []result, from string) proof {
 		case !known:
 		case r.method == "dmarc" && r.value == "fail":
 			return forged
+		case r.value == "pass" && r.contradicts:
 		case r.value == "pass" && fits:
 			found = proven
 		case (r.value == "fail" || r.value == "hardfail" || r.value == "softfail" || r.value == "policy") && found == unproven:
@@ -185,7 +190,12 @@ func (r result) fits(from string) (fits, known bool) {
 	case "dmarc":
 		return aligned(of("header.from"), domain), true
 	case "dkim":
-		return aligned(of("header.d"), domain) || aligned(of("header.i"), domain), true
+		d, i := of("header.d"), of("header.i")
+		if d != "" && i != "" {
+			// The identity is of the domain that signed, or below it (RFC 6376).
+			return aligned(d, domain) && aligned(d, i), true
+		}
+		return aligned(d+i, domain), true
 	case "spf":
 		return aligned(of("smtp.mailfrom"), domain), true
 	case "auth":

@@ -86,6 +86,9 @@ func (c *Channel) post(ctx context.Context, l *letter) error {
 		c.log.WarnContext(ctx, "a reply came from an address that cannot be written to", "error", err)
 		return nil
 	}
+	if err := c.keepWords(ctx, l); err != nil {
+		return err
+	}
 	err = c.smtp.send(ctx, msg)
 	if isPermanent(err) {
 		c.log.WarnContext(ctx, "a person could not be told what became of a reply", "error", err)

@@ -2,61 +2,198 @@ package email
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
-// A reply in HTML counts only if the person saw the text that is read. A style sheet can hide any part of it, and what a style
-// sheet does is not worked out here: only rules that can hide nothing are accepted.
+// A reply in HTML counts only if the person saw the text that is read. What
+// style sheets and elements do is not worked out here: only those are accepted
+// that can neither hide text nor change how it reads.
 
-// mayHide reports whether something in the HTML may hide text from the person who wrote it.
-func mayHide(n *html.Node) bool {
-	if n.Type == html.ElementNode && hides(n) {
-		return true
-	}
-	if n.Type == html.ElementNode && quoted(n) {
-		// What is quoted is not read. Its style sheets work on the rest as well.
-		return sheetBelow(n)
-	}
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if mayHide(c) {
-			return true
-		}
-	}
-	return false
+// harmlessElements show all of their text, as it stands.
+var harmlessElements = map[atom.Atom]bool{
+	atom.Html: true, atom.Head: true, atom.Meta: true, atom.Title: true, atom.Body: true, atom.Style: true, atom.Div: true, atom.P: true, atom.Br: true, atom.Span: true, atom.A: true,
+	atom.B: true, atom.Strong: true, atom.I: true, atom.Em: true, atom.U: true, atom.Font: true, atom.Ul: true, atom.Ol: true, atom.Li: true, atom.Pre: true, atom.Code: true, atom.Tt: true,
+	atom.H1: true, atom.H2: true, atom.H3: true, atom.H4: true, atom.H5: true, atom.H6: true, atom.Hr: true, atom.Center: true, atom.Small: true, atom.Big: true, atom.Wbr: true, atom.Img: true,
+	atom.Table: true, atom.Tbody: true, atom.Thead: true, atom.Tfoot: true, atom.Tr: true, atom.Td: true, atom.Th: true, atom.Colgroup: true, atom.Col: true, atom.Blockquote: true,
 }
 
-// hides reports whether the element itself may hide text.
-func hides(n *html.Node) bool {
-	switch n.DataAtom {
-	case atom.Style:
-		return !isHarmless(textBelow(n))
-	case atom.Link, atom.Details, atom.Dialog, atom.Noscript, atom.Object, atom.Iframe, atom.Select, atom.Textarea, atom.Svg, atom.Math,
-		atom.Audio, atom.Video, atom.Canvas, atom.Datalist, atom.Frameset:
+// harmlessAttributes change no more than how text looks. Those with colours are
+// checked by [isHarmlessAttribute].
+var harmlessAttributes = map[string]bool{
+	"class": true, "id": true, "dir": true, "lang": true, "align": true, "valign": true, "href": true, "target": true, "rel": true, "title": true, "name": true, "size": true,
+	"border": true, "cellpadding": true, "cellspacing": true, "role": true, "type": true, "src": true, "alt": true, "nowrap": true, "xmlns": true, "content": true, "charset": true, "http-equiv": true,
+	"link": true, "vlink": true, "alink": true, "tabindex": true, "spellcheck": true, "clear": true, "data-smartmail": true, "cite": true,
+}
+
+// mayHide reports whether the element itself may hide text from the person who
+// wrote it, or change how it reads.
+func mayHide(n *html.Node) bool {
+	if !harmlessElements[n.DataAtom] && n.Data != "o:p" {
 		return true
-	default:
 	}
 	for _, a := range n.Attr {
-		if a.Key == "color" && moves.MatchString("color:"+squeezed(a.Val)) {
+		switch {
+		case n.DataAtom == atom.Style || n.DataAtom == atom.Img && a.Key != "style" || strings.HasPrefix(a.Key, "xmlns:"):
+		case n.DataAtom == atom.Meta && a.Key == "http-equiv" && strings.EqualFold(strings.TrimSpace(a.Val), "refresh"):
 			return true
-		}
-		if a.Key == "style" && moves.MatchString(squeezed(a.Val)) && !hidden(n) {
+		case n.DataAtom == atom.Meta:
+		case !isHarmlessAttribute(a):
 			return true
 		}
 	}
 	return false
 }
 
-// sheetBelow reports whether a style sheet that may hide something stands in the element.
-func sheetBelow(n *html.Node) bool {
-	for c := range n.Descendants() {
+func isHarmlessAttribute(a html.Attribute) bool {
+	switch a.Key {
+	case "style":
+		return isHarmlessStyle(a.Val)
+	case "hidden":
+		return true // what it hides is not read
+	case "color", "text":
+		return isDark(squeezed(a.Val))
+	case "bgcolor":
+		return isLight(squeezed(a.Val))
+	case "face":
+		return !signFont.MatchString(a.Val)
+	case "width", "height":
+		return length.MatchString(squeezed(a.Val))
+	default:
+		return harmlessAttributes[a.Key]
+	}
+}
+
+var length = regexp.MustCompile(`^([1-9][0-9]{1,3}(\.[0-9]+)?(px|pt|%)?|auto)$`)
+
+// isHarmlessStyle reports whether the style of an element hides nothing, or
+// hides all of it: that is not read.
+func isHarmlessStyle(style string) bool {
+	s := squeezed(style)
+	if moves.MatchString(s) && !onlyHides.MatchString(s) {
+		return false
+	}
+	seen := map[string]bool{}
+	for declaration := range strings.SplitSeq(strings.TrimSuffix(s, ";"), ";") {
+		name, value, _ := strings.Cut(declaration, ":")
+		value = strings.TrimSuffix(value, "!important")
+		if seen[name] && (name == "display" || name == "color" || strings.HasPrefix(name, "background")) || !isHarmlessDeclaration(name, value) {
+			return false
+		}
+		seen[name] = true
+	}
+	return true
+}
+
+// onlyHides finds the one way to hide an element that no other style undoes.
+var onlyHides = regexp.MustCompile(`(^|;)display:none(!important)?(;|$)`)
+
+var (
+	looks = regexp.MustCompile(`^(margin|padding|border|font|mso-(?:[a-gi-z]|h[a-hj-z])|-webkit-(?:text-size-adjust|tap|nbsp|line-break|font)|-ms-text-size)[a-z-]*$|^(line-height|text-align|word-wrap|word-break|overflow-wrap|white-space|vertical-align|caret-color|` +
+		`letter-spacing|word-spacing|orphans|widows|width|height|min-width|min-height|max-width|tab-interval|page|list-style[a-z-]*|text-decoration-color|text-decoration-thickness|text-decoration-style|text-size-adjust|line-break|hyphens)$`)
+	// signFont is a font that draws other signs for letters.
+	signFont = regexp.MustCompile(`(?i)dings|symbol|barcode`)
+	// far is a length that may move text out of sight, tiny a size or height of a
+	// line at which it cannot be read.
+	far   = regexp.MustCompile(`[0-9]{3,}`)
+	tiny  = regexp.MustCompile(`(^|[^0-9.#])([0-6]?(\.[0-9]+)?(px|pt)|0?\.[0-7][0-9]*(em|rem|/|$)|0(/|$)|[1-6]?[0-9](\.[0-9]+)?%|0?\.[0-9]+(cm|mm|in|ex|ch|vw|vh))`)
+	apart = regexp.MustCompile(`^(0|normal|auto|-?[0-9.]{1,4}(px|pt|em))$`)
+)
+
+// isHarmlessDeclaration reports whether one declaration of a style changes only
+// how text looks.
+func isHarmlessDeclaration(name, value string) bool {
+	switch name {
+	case "":
+		return value == ""
+	case "color":
+		return isDark(value)
+	case "background", "background-color":
+		return isLight(value)
+	case "display":
+		return value == "none" || value == "block" || value == "inline" || value == "inline-block"
+	case "text-decoration", "text-decoration-line":
+		return value == "none" || strings.HasPrefix(value, "underline") || value == "initial" || value == "inherit"
+	case "text-indent", "letter-spacing", "word-spacing":
+		return apart.MatchString(value) && !strings.HasPrefix(value, "-")
+	case "text-transform", "float", "font-variant-caps", "direction", "text-shadow":
+		return value == "none" || value == "normal" || value == "ltr" || value == "start"
+	case "font", "font-size", "line-height":
+		return !tiny.MatchString(value) && !signFont.MatchString(value)
+	case "font-family":
+		return !signFont.MatchString(value)
+	case "vertical-align", "margin", "margin-left", "margin-right", "margin-top", "margin-bottom", "padding", "padding-left", "padding-right", "padding-top", "padding-bottom":
+		return !far.MatchString(value)
+	default:
+		return looks.MatchString(name) && !strings.Contains(value, "url(") && !strings.Contains(value, "var(") && !strings.Contains(value, "calc(")
+	}
+}
+
+// hasSheet reports whether a style sheet that may hide something stands anywhere
+// in the mail: it works on all of it.
+func hasSheet(doc *html.Node) bool {
+	for c := range doc.Descendants() {
 		if c.DataAtom == atom.Style && !isHarmless(textBelow(c)) || c.DataAtom == atom.Link {
 			return true
 		}
 	}
 	return false
+}
+
+// colours are the names of colours that mail programs write, by their lightness.
+var colours = map[string]int{
+	"black": 0, "windowtext": 0, "inherit": -1, "initial": -1, "unset": -1, "currentcolor": -1, "auto": -1, "none": -1, "transparent": -2, "white": 255, "window": 255, "navy": 15, "blue": 29, "darkblue": 16, "green": 75,
+	"darkgreen": 59, "red": 76, "darkred": 42, "maroon": 38, "purple": 52, "teal": 90, "gray": 128, "grey": 128, "dimgray": 105, "dimgrey": 105,
+}
+
+var (
+	hexColour = regexp.MustCompile(`^#([0-9a-f]{3}|[0-9a-f]{6})$`)
+	rgbColour = regexp.MustCompile(`^rgb\(([0-9]{1,3}),([0-9]{1,3}),([0-9]{1,3})\)$`)
+)
+
+// lightness returns how light a colour is, from 0 to 255; negative for the one
+// of what is around, and for none.
+func lightness(colour string) (light int, known bool) {
+	if light, known = colours[colour]; known {
+		return light, true
+	}
+	var parts [3]int
+	if m := rgbColour.FindStringSubmatch(colour); m != nil {
+		for i := range parts {
+			parts[i], _ = strconv.Atoi(m[i+1])
+		}
+	} else if m := hexColour.FindStringSubmatch(colour); m != nil {
+		digits := m[1]
+		if len(digits) == 3 {
+			digits = string([]byte{digits[0], digits[0], digits[1], digits[1], digits[2], digits[2]})
+		}
+		for i := range parts {
+			n, _ := strconv.ParseUint(digits[2*i:2*i+2], 16, 8)
+			parts[i] = int(n)
+		}
+	} else {
+		return 0, false
+	}
+	return (299*parts[0] + 587*parts[1] + 114*parts[2]) / 1000, true
+}
+
+// darkest and lightest keep text and what is behind it apart.
+const (
+	lightestText = 150
+	darkestPaper = 200
+)
+
+func isDark(colour string) bool {
+	light, known := lightness(colour)
+	return known && light <= lightestText && light != colours["transparent"]
+}
+
+func isLight(colour string) bool {
+	light, known := lightness(colour)
+	return known && (light < 0 || light >= darkestPaper)
 }
 
 // moves finds styles of an element that may put its text out of sight.

@@ -3,26 +3,72 @@ package email
 import (
 	"regexp"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// written keeps what a person wrote: all that stands above a quotation, the
-// head of a quoted mail, or a signature. The languages of these heads are
-// many, so a line counts as one by its form.
-func written(s string) string {
+// said is the text of a reply, cut at what it quotes.
+type said struct {
+	// above stands above every quotation, after below one whose lines are marked.
+	above, after string
+	// original is what stands below the head of a mail whose lines are not
+	// marked. Only what we sent may be left out of a reply, and only a comparison
+	// tells.
+	original string
+	// doubt says why the text may not be all that the person saw; empty where it
+	// is.
+	doubt, remedy string
+}
+
+// split cuts a text at its quotations. The languages of their heads are many, so
+// a line counts as one by its form.
+func split(s string) said {
 	lines := strings.Split(strings.ReplaceAll(s, "\u00a0", " "), "\n")
-	end := len(lines)
-	for i, line := range lines {
-		if quotes(line) || signs(line) || takesLeave(lines, i) || heads(lines[i:]) || introduces(lines[i:]) {
-			end = i
+	var found said
+	var above, after []string
+	part := &above
+	for i := 0; i < len(lines); {
+		if quotes(lines[i]) {
+			*part = withoutIntroduction(*part)
+			part = &after
+			i++
+			continue
+		}
+		if n := introduces(lines[i:]); n > 0 && followedByQuote(lines[i+n:]) {
+			i += n
+			continue
+		}
+		if beginsOriginal(lines[i:]) {
+			found.original = strings.Join(withoutHead(lines[i:]), "\n")
 			break
 		}
+		*part = append(*part, lines[i])
+		i++
 	}
-	lines = lines[:end]
-	if end > 0 {
-		lines = withoutIntroduction(lines, s)
+	found.above, found.after = strings.TrimSpace(strings.Join(above, "\n")), strings.TrimSpace(strings.Join(after, "\n"))
+	return found
+}
+
+// read returns what the person wrote, and the signature below it. Unknown says
+// that a part of the mail was left out as quoted although it is not in what we
+// sent.
+func (s said) read(sent wordSet, name string) (text, signature string, unknown bool) {
+	if text, _ = notice.Own(s.above, name); text == "" {
+		return "", "", false
 	}
-	return strings.TrimSpace(strings.Join(lines, "\n"))
+	text = s.above
+	if words, _ := ownBelow(s.after, name); words == "" || !sent.has(words) {
+		text += "\n" + s.after
+	}
+	text, signature = notice.Own(text, name)
+	rest, below := ownBelow(s.original, name)
+	return text, strings.TrimSpace(signature + "\n" + below), !sent.has(rest)
+}
+
+// ownBelow is [notice.Own] for what stands below other words.
+func ownBelow(text, name string) (words, signature string) {
+	words, signature = notice.Own("-\n"+text, name)
+	return strings.TrimSpace(strings.TrimPrefix(words, "-")), signature
 }
 
 func quotes(line string) bool {
@@ -30,84 +76,116 @@ func quotes(line string) bool {
 	return strings.HasPrefix(line, ">") || strings.HasPrefix(line, "│ ") || strings.HasPrefix(line, "| ")
 }
 
+const verbs = `\b(wrote|schrieb|écrit|escribió|escreveu|scritto|schreef|skrev|napisał|napsal|kirjoitti|yazdı|написал)\b`
+
 var (
-	signature = regexp.MustCompile(`^(-- ?|—|__+|\*{3,}|-{3,}.*|_{5,}.*)$`)
-	// Phones sign in one line: Sent from my phone, Get Outlook for Android.
-	phone = regexp.MustCompile(`(?i)^(sent from my |sent with |sent via |get outlook for |outlook für (android|ios)|holen sie sich outlook für |get bluemail |von meinem .* gesendet|diese nachricht wurde von meinem |gesendet von |gesendet mit |envoyé de mon |envoyé depuis |enviado desde mi |enviado do meu |inviato da |verzonden vanaf |verstuurd vanaf |skickat från |wysłane z |отправлено с |发自我的|iphoneから送信)`)
-	// wrote introduces a quotation: a line with a date, an address or a verb,
-	// and a colon at its end.
-	wrote = regexp.MustCompile(`(?i)(\d{1,4}[./\- ]|\d{1,2}:\d{2}|@|\b(wrote|schrieb|écrit|escribió|escreveu|ha scritto|schreef|skrev|napisał)\b).*[:：]\s*$`)
-	// told is an introduction that is one by itself: who wrote, by address, and
-	// when. Programs that do not mark a quotation write it, too.
-	told   = regexp.MustCompile(`(?i)^.*\b(wrote|schrieb|a écrit|escribió|escreveu|ha scritto|schreef|skrev|napisał)\b.*[:：]$`)
-	moment = regexp.MustCompile(`\d{4}|\d{1,2}[:.]\d{2}`)
-	// opening is how one begins that is broken into several lines.
+	// ruled is a line that separates a quoted mail, or a signature.
+	ruled = regexp.MustCompile(`^(_{2,}|-{2,}|\*{3,}|—)\s*$`)
+	// originalLine is the line above the head of a quoted mail.
+	originalLine = regexp.MustCompile(`(?i)^-{2,} ?(original message|original-nachricht|ursprüngliche nachricht|originalnachricht|forwarded message|weitergeleitete nachricht|message d'origine|message original|mensaje original|mensagem original|messaggio originale|` +
+		`oorspronkelijk bericht|ursprungligt meddelande|oprindelig meddelelse|opprinnelig melding|wiadomość oryginalna|исходное сообщение|原始邮件|元のメッセージ|원본 메시지) ?-{2,}$`)
+	verb    = regexp.MustCompile(`(?i)` + verbs)
+	moment  = regexp.MustCompile(`\d{4}|\d{1,2}[:.]\d{2}|\d{1,2}[./-]\d{1,2}`)
+	address = regexp.MustCompile(`\S@\S`)
+	// opening is how an introduction begins that is broken into several lines.
 	opening = regexp.MustCompile(`(?i)^\s*(on|am|le|el|il|em|op|den|dnia|w dniu)\b.*\d`)
+	// introduction is how one begins: a date, or the word before one.
+	introduction = regexp.MustCompile(`(?i)^\s*((on|am|le|el|il|em|op|den|dnia|w dniu|em|в|вс|пн|вт|ср|чт|пт|сб)\b.*\d|\p{L}{2,4}[.,] .*\d|\d{1,4}[./\-年]\s?\d)`)
+	// nameFirst is how one begins otherwise: with a name, before an address or a verb.
+	nameFirst = regexp.MustCompile(`^\s*"?(\p{Lu}[^\s<@]*\s+){0,4}(<|\S+@|` + verbs + `)`)
 	// field is a line of the head of a quoted mail: From: Ada.
 	field     = regexp.MustCompile(`^\s*\*?(\p{L}[\p{L} -]{0,24})\*?\s?[:：]\*?\s+\S`)
 	sentField = regexp.MustCompile(`(?i)^\s*\*?(sent|date|gesendet|datum)\*?\s?:`)
 	mailField = regexp.MustCompile(`(?i)^\s*\*?(from|von|de|da|van|från|fra|od|от|发件人|寄件者|差出人|보낸 사람)\*?\s?[:：]`)
+	// headField is a field by a name that such a head has.
+	headField = regexp.MustCompile(`(?i)^\s*\*?(from|von|de|da|van|från|fra|od|от|发件人|寄件者|差出人|보낸 사람|sent|date|gesendet|datum|envoyé|enviado|enviada|inviato|data|fecha|verzonden|skickat|sendt|wysłano|отправлено|дата|发送时间|日期|送信日時|보낸 날짜|` +
+		`to|an|à|para|a|aan|till|til|do|кому|收件人|宛先|받는 사람|cc|copie|kopie|kopia|копия|抄送|subject|betreff|objet|asunto|assunto|oggetto|onderwerp|ämne|emne|temat|тема|主题|主旨|件名|제목|reply-to|antwort an|répondre à)\*?\s?[:：]`)
 )
 
-func signs(line string) bool {
-	line = strings.TrimRight(line, "\r")
-	return signature.MatchString(line) || phone.MatchString(strings.TrimSpace(line))
-}
+// mostHead is how many lines the head of a quoted mail has at most.
+const mostHead = 8
 
-// leave is a line by which people end a mail, above their name.
-var leave = regexp.MustCompile(`(?i)^(with )?((kind|kindest|best|warm|many|friendly)( and \w+)? )?(regards|wishes|greetings)$|^(all the )?best$|^(yours )?(sincerely|faithfully|truly)( yours)?$|^cheers$|^(many )?thanks and (best|kind) regards$|` +
-	`^(mit )?((freundlichen?|besten?|viele|herzlichen?|liebe[nr]?|schönen?) )+(grüßen?|grüssen?|gruß|gruss)( aus .*)?$|^(grüße|grüsse|gruß|gruss|mfg|lg|vg|bg)$|^(danke|vielen dank) und .*(grüße|grüßen|grüsse|gruß|gruss)$|` +
-	`^(bien )?(cordialement|amicalement|à vous)$|^(bonne journée|salutations( distinguées)?)$|^(un )?(cordial )?saludos?( cordiales)?$|^(atentamente|atenciosamente|abraços?)$|^(cordiali |distinti )?saluti$|^(met )?vriendelijke groet(en)?$|^(med )?vänliga? hälsning(ar)?$|^(med )?venlig hilsen$|^pozdrawiam$|^с уважением$`)
-
-// postscript begins words of the person below their name.
-var postscript = regexp.MustCompile(`(?i)^(p\.? ?s\b|n\.?b\b|nachtrag\b)`)
-
-// mostLeave and longestLeave bound what stands below such a line: a name and a
-// few lines of a signature, no more words.
-const (
-	mostLeave    = 10
-	longestLeave = 100
-)
-
-// takesLeave reports whether a signature without a mark begins at a line: words
-// of leave-taking below something that was said, and short lines to the end of
-// the mail or to what it quotes.
-func takesLeave(lines []string, i int) bool {
-	if strings.TrimSpace(strings.Join(lines[:i], "")) == "" || !leave.MatchString(strings.TrimRight(strings.TrimSpace(lines[i]), ",.!")) {
+// beginsOriginal reports whether a mail whose lines are not marked begins here:
+// by a line that says so, its head, or an introduction.
+func beginsOriginal(lines []string) bool {
+	line := strings.TrimSpace(lines[0])
+	if originalLine.MatchString(line) || heads(lines) || introduces(lines) > 0 {
+		return true
+	}
+	if !ruled.MatchString(line) {
 		return false
 	}
-	below := 0
-	for j, line := range lines[i+1:] {
-		if quotes(line) || signs(line) || heads(lines[i+1+j:]) || wrote.MatchString(line) {
-			return true
-		}
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		if postscript.MatchString(strings.TrimSpace(line)) {
-			return false
-		}
-		if below++; below > mostLeave || utf8.RuneCountInString(line) > longestLeave {
-			return false
-		}
+	below := lines[1:]
+	for len(below) > 0 && strings.TrimSpace(below[0]) == "" {
+		below = below[1:]
 	}
-	return true
+	return len(below) > 0 && (mailField.MatchString(below[0]) || heads(below) || originalLine.MatchString(strings.TrimSpace(below[0])))
 }
 
-// introduces reports whether a quotation is introduced here, whatever comes
-// below.
-func introduces(lines []string) bool {
-	line := ""
-	for n := range min(len(lines), 3) {
-		if strings.TrimSpace(lines[n]) == "" || n > 0 && !opening.MatchString(lines[0]) {
-			return false
+// withoutHead takes off what stands above the text of an original.
+func withoutHead(lines []string) []string {
+	for fields := 0; len(lines) > 0; {
+		line := strings.TrimSpace(lines[0])
+		switch n := introduces(lines); {
+		case line == "" || ruled.MatchString(line) || originalLine.MatchString(line):
+			lines = lines[1:]
+		case headField.MatchString(line) && fields < mostHead:
+			lines, fields = lines[1:], fields+1
+		case n > 0:
+			lines = lines[n:]
+		default:
+			return lines
 		}
-		line = strings.TrimSpace(line + " " + lines[n])
-		if told.MatchString(line) && strings.Contains(line, "@") && moment.MatchString(line) {
-			return true
+	}
+	return nil
+}
+
+func followedByQuote(lines []string) bool {
+	for _, line := range lines {
+		if strings.TrimSpace(line) != "" {
+			return quotes(line)
 		}
 	}
 	return false
+}
+
+// introduces returns how many lines introduce a quotation here, whatever comes
+// below: who wrote, by address, and when.
+func introduces(lines []string) int {
+	if !introduction.MatchString(lines[0]) && !nameFirst.MatchString(lines[0]) {
+		return 0
+	}
+	line := ""
+	for n := range min(len(lines), 3) {
+		if strings.TrimSpace(lines[n]) == "" || n > 0 && !opening.MatchString(lines[0]) {
+			return 0
+		}
+		line = strings.TrimSpace(line + " " + lines[n])
+		if endsIntroduction(line) && verb.MatchString(line) && address.MatchString(line) && moment.MatchString(line) {
+			return n + 1
+		}
+	}
+	return 0
+}
+
+func endsIntroduction(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")
+}
+
+// isIntroduction reports whether a line introduces a quotation that stands below
+// it: by two of a verb, a date and an address.
+func isIntroduction(line string) bool {
+	if !endsIntroduction(line) || !introduction.MatchString(line) && !nameFirst.MatchString(line) {
+		return false
+	}
+	n := 0
+	for _, sign := range []*regexp.Regexp{verb, moment, address} {
+		if sign.MatchString(line) {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // heads reports whether the head of a quoted mail begins here: From, which may
@@ -127,19 +205,21 @@ func heads(lines []string) bool {
 			break
 		}
 		fields++
-		telling = telling || strings.Contains(line, "@") || regexp.MustCompile(`\d{4}`).MatchString(line)
+		telling = telling || strings.Contains(line, "@") || year.MatchString(line)
 	}
 	return fields >= 3 && telling
 }
 
-// withoutIntroduction takes off the lines that introduce a quotation, such as
-// "On Friday Ada wrote:". They may be broken into several.
-func withoutIntroduction(lines []string, whole string) []string {
+var year = regexp.MustCompile(`\d{4}`)
+
+// withoutIntroduction takes off the lines that introduce the quotation below
+// them, such as "On Friday Ada wrote:". They may be broken into several.
+func withoutIntroduction(lines []string) []string {
 	last := len(lines) - 1
 	for last >= 0 && strings.TrimSpace(lines[last]) == "" {
 		last--
 	}
-	if last < 0 || len(lines) == strings.Count(whole, "\n")+1 {
+	if last < 0 {
 		return lines
 	}
 	first := last
@@ -147,15 +227,12 @@ func withoutIntroduction(lines []string, whole string) []string {
 		first--
 	}
 	for from := last; from >= first; from-- {
-		if wrote.MatchString(strings.Join(lines[from:last+1], " ")) && introduction.MatchString(lines[from]) {
+		if introduction.MatchString(lines[from]) && isIntroduction(strings.Join(lines[from:last+1], " ")) {
 			return lines[:from]
 		}
 	}
-	if wrote.MatchString(lines[last]) {
+	if isIntroduction(lines[last]) {
 		return lines[:last]
 	}
 	return lines
 }
-
-// introduction begins an introduction: a date, or the word before one.
-var introduction = regexp.MustCompile(`(?i)^\s*((on|am|le|el|il|em|op|den|dnia|w dniu|em|в|вс|пн|вт|ср|чт|пт|сб)\b.*\d|\p{L}{2,4}[.,] .*\d|\d{1,4}[./\-年]\s?\d)`)

@@ -6,6 +6,12 @@ import (
 	"testing"
 )
 
+// written is what a person wrote in a reply to a mail of which nothing is known.
+func written(s string) string {
+	text, _, _ := split(s).read(nil, "")
+	return text
+}
+
 func TestWritten(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, in, want string }{
@@ -88,6 +94,11 @@ func TestHTMLText(t *testing.T) {
 		{"nothing hidden", `<div style="display: none; max-height:0">reject</div><span hidden>no</span><p style="VISIBILITY:hidden !important">x</p><i style="font-size:0px">x</i>B<b style="mso-hide:all">x</b>`, "B"},
 		{"small is not hidden", `<p style="font-size:0.9em; opacity:0.8; display:nonesuch">B</p>`, "B"},
 		{"answer below", `<blockquote>x</blockquote>B`, ""},
+		{"words below a quotation", `<p>approve</p><blockquote>x</blockquote><p>No, not yet</p>`, "approve\nNo, not yet"},
+		{"words below a quotation of gmail", `<div>ok</div><div class="gmail_quote"><div class="gmail_attr">On</div><blockquote>x</blockquote><div>but wait</div></div>`, "ok\nbut wait"},
+		{"words below a rule", `<p>ok</p><hr><p>not yet</p>`, "ok\n________________\nnot yet"},
+		{"words in a signature", `<p>ok</p><div class="moz-signature">not yet</div>`, "ok\n-- \nnot yet"},
+		{"a signature", `<p>ok</p><div class="gmail_signature">Ada<br>Example Ltd.</div>`, "ok"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,10 +116,108 @@ func FuzzTextOf(f *testing.F) {
 	f.Add([]byte("Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>B\n--b--"))
 	f.Add([]byte("Content-Type: text/plain; format=flowed; delsp=yes\nContent-Transfer-Encoding: base64\n\nQQ=="))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if s, _ := textOf(raw); len(s) > 4*longestReply {
+		if s, _, _ := textOf(raw).read(nil, ""); len(s) > 4*longestReply {
 			t.Errorf("%d bytes are handed on", len(s))
 		}
 	})
+}
+
+// Words below what is quoted or signed are text, and so are lines that only
+// begin as those by which programs sign.
+func TestWordsBelowAreText(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"approve\n> Ship?\nNo, not yet!": "approve\nNo, not yet!",
+		"approve\n\nOn Sat, Fermata <f@x.test> wrote:\n> Ship?\n> sha\n\nNo wait, do not!": "approve\nNo wait, do not!",
+		"ok\n\nOn Fri, 20 Nov 2026 at 10:00, Fermata <f@x.test> wrote:\n\n> x\nbut wait":   "ok\nbut wait",
+		"approve\n\nSent from my iPhone. Not yet!":                                         "approve\n\nSent from my iPhone. Not yet!",
+		"approve\n--\nNo, not yet!":                                                        "approve\n--\nNo, not yet!",
+		"ok\nLG\nnoch nicht!":                                                              "ok\nLG\nnoch nicht!",
+		"approve\nBut wait until 12:30:\n> x":                                              "approve\nBut wait until 12:30:",
+		"approve\nBut wait until 12:30, bob@x.test wrote:\n> x":                            "approve\nBut wait until 12:30, bob@x.test wrote:",
+		"ok\n> x\n-- \nAda aus München":                                                    "ok",
+		"ok\n> x\n\nKind regards\nAda":                                                     "ok",
+	} {
+		if got := written(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+}
+
+// Below a head that does not mark what it quotes only what we sent is left out.
+func TestAnOriginalIsWhatWeSent(t *testing.T) {
+	t.Parallel()
+	l := &letter{Subject: "Approval: Deploy 4.2?"}
+	if err := l.fill(page{Head: "Approval from builder", Title: "Deploy 4.2?", Body: "All checks pass.\nThe release is ready.", Facts: []string{"Question q_1"}, Text: "Approval: Deploy 4.2?\n\n│ All checks pass.\n│ The release is ready.\n\nOpen: https://fermata.example/q/q_1"}); err != nil {
+		t.Fatal(err)
+	}
+	sent := wordSet{}
+	sent.add(l.Subject + "\n" + l.Text)
+	sent.add(allText(l.HTML))
+	sent = readWordSet(sent.String())
+	// As Outlook writes the HTML as text.
+	converted := "Approval from builder\n\nDeploy 4.2?\nAll checks pass.\nThe release is\nready.\nQuestion q_1\n"
+	heads := []string{
+		"\n________________________________\nFrom: Fermata <f@x.test>\nSent: Friday, 20 November 2026 10:00\nTo: Ada\nSubject: Approval: Deploy 4.2?\n\n", "\n-----Original Message-----\n",
+		"\nVon: Fermata <f@x.test>\nGesendet: Freitag, 20. November 2026 10:00\nAn: Ada\nBetreff: Approval: Deploy 4.2?\n\n", "\nOn Fri, 20 Nov 2026 at 10:00, Fermata <f@x.test> wrote:\n\n",
+		"\n-------- Ursprüngliche Nachricht --------\nVon: Fermata\nDatum: 20.11.26 10:00\nAn: Ada\nBetreff: x\n\n",
+	}
+	for _, head := range heads {
+		for below, want := range map[string]bool{
+			l.Text: false, converted: false, "": false, converted + "\n-- \nAda Lovelace": false, "Deploy 4.2?<https://fermata.example/q/q_1> All checks": false,
+			"No, not yet!": true, "No": true, converted + "\nNo wait, do not!": true, "No\n" + l.Text: true, "👎": true,
+			"Approval from builder\n\nDeploy 4.2?\nnot yet\nAll checks pass.": true,
+		} {
+			text, _, unknown := split("approve\n"+head+below).read(sent, "")
+			if text != "approve" || unknown != want {
+				t.Errorf("%q: %q, unknown %t", head+below, text, unknown)
+			}
+		}
+		if _, _, unknown := split("approve\n"+head+l.Text).read(nil, ""); !unknown {
+			t.Errorf("%q: a mail of which nothing is known is taken for one of ours", head)
+		}
+	}
+	// A quotation that a program broke is recognised, too.
+	if text, _, _ := split("approve\n> All checks pass. The\nrelease is ready.").read(sent, ""); text != "approve" {
+		t.Errorf("a broken quotation became %q", text)
+	}
+}
+
+// A second text that the person saw beside the one that is read is a doubt.
+func TestSeveralTextsAreDoubtful(t *testing.T) {
+	t.Parallel()
+	part := func(kind, text string) string { return "Content-Type: " + kind + "\r\n\r\n" + text }
+	mail := func(kind string, parts ...string) []byte {
+		return []byte("Content-Type: " + kind + "; boundary=b\r\n\r\n--b\r\n" + strings.Join(parts, "\r\n--b\r\n") + "\r\n--b--\r\n")
+	}
+	picture := "Content-Type: image/png; name=x.png\r\nContent-Disposition: inline; filename=x.png\r\nContent-Transfer-Encoding: base64\r\n\r\nQUFB"
+	for name, tt := range map[string]struct {
+		raw  []byte
+		want string
+	}{
+		"apple":                     {mail("multipart/mixed", part("text/plain", "approve"), picture, part("text/plain", "but not before Bob has looked")), severalDoubt},
+		"mixed":                     {mail("multipart/mixed", part("text/plain", "ok"), part("text/plain", "Not yet")), severalDoubt},
+		"parallel":                  {mail("multipart/parallel", part("text/plain", "ok"), part("text/plain", "Not yet")), severalDoubt},
+		"plain, then HTML":          {mail("multipart/mixed", part("text/plain", "approve"), part("text/html", "<p>but not before Monday</p>")), severalDoubt},
+		"HTML, picture, HTML":       {mail("multipart/mixed", part("text/html", "<p>approve</p>"), picture, part("text/html", "<p>not yet</p>")), severalDoubt},
+		"a file in place":           {mail("multipart/mixed", part("text/plain", "approve"), "Content-Type: text/plain; name=a.txt\r\nContent-Disposition: inline; filename=a.txt\r\n\r\nnot now"), severalDoubt},
+		"related":                   {mail("multipart/related", part("text/plain", "approve"), part("text/html", "<p>reject</p>")), severalDoubt},
+		"a list footer":             {mail("multipart/mixed", part("text/plain", "approve"), part("text/plain", "_____\r\nA list")), severalDoubt},
+		"another text":              {mail("multipart/mixed", part("text/plain", "approve"), part("text/enriched", "not yet")), severalDoubt},
+		"a mail within":             {mail("multipart/mixed", part("text/plain", "approve"), part("message/rfc822", "Subject: x\r\n\r\nnot yet")), severalDoubt},
+		"no type":                   {mail("multipart/mixed", part("text/plain", "approve"), "\r\nnot yet"), severalDoubt},
+		"alternatives":              {mail("multipart/alternative", part("text/plain", "approve"), part("text/html", "<p>approve</p>")), ""},
+		"alternatives turned round": {mail("multipart/alternative", part("text/html", "<p>approve</p>"), part("text/plain", "approve")), ""},
+		"a picture below":           {mail("multipart/mixed", part("text/plain", "approve"), picture), ""},
+		"nothing below":             {mail("multipart/mixed", part("text/plain", "approve"), picture, part("text/plain", "\r\n\r\n"), part("text/html", "<html><head></head><body><br></body></html>")), ""},
+		"a file":                    {mail("multipart/mixed", part("text/plain", "approve"), "Content-Type: text/plain\r\nContent-Disposition: attachment; filename=a.txt\r\n\r\nnot now"), ""},
+		"signed":                    {mail("multipart/signed", part("text/plain", "approve"), part("application/pgp-signature", "x")), ""},
+		"too long":                  {[]byte("Content-Type: text/plain\r\n\r\napprove" + strings.Repeat("\r\n", longestPart) + "not yet"), longDoubt},
+	} {
+		if found := textOf(tt.raw); found.above != "approve" && found.above != "ok" || found.doubt != tt.want || (found.remedy == "") != (tt.want == "") {
+			t.Errorf("%s: %q, %q", name, found.above, found.doubt)
+		}
+	}
 }
 
 func TestTextBelowAttachments(t *testing.T) {
@@ -124,7 +233,7 @@ func TestTextBelowAttachments(t *testing.T) {
 		"a forwarded mail":               "Content-Type: message/rfc822\r\n\r\nSubject: x\r\n\r\nA",
 		"an attachment named by RFC2231": "Content-Type: text/plain\r\nContent-Disposition: inline; filename*=utf-8''%C3%A4.txt\r\n\r\nA",
 	} {
-		if got, _ := textOf([]byte(head + part + tail)); got != "B" {
+		if got := textOf([]byte(head + part + tail)).above; got != "B" {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -139,7 +248,7 @@ func TestUTF7(t *testing.T) {
 			t.Errorf("%q became %q, want %q", in, got, want)
 		}
 		mail := fmt.Sprintf("Content-Type: text/plain; charset=UTF-7\r\n\r\n%s\r\n> x", in)
-		if got, _ := textOf([]byte(mail)); got != want {
+		if got := textOf([]byte(mail)).above; got != want {
 			t.Errorf("in a mail %q became %q, want %q", in, got, want)
 		}
 	}
@@ -178,6 +287,33 @@ func TestHiddenTextIsDoubtful(t *testing.T) {
 		"sizes":                 {`<p style="height:auto;width:100%;line-height:1.5;font-size:0.9em">A</p>`, false},
 		"no height":             {`<div style="height:0;overflow:hidden">toml</div><p>A</p>`, true},
 		"one pixel":             {`<p style="font-size:1px">toml</p><p>A</p>`, true},
+		"no embedded thing":     {`<p><noembed>approve: </noembed>do not deploy this</p>`, true},
+		"popover":               {`<span popover>approve: </span>do not deploy`, true},
+		"struck":                {`<p><s>approve</s></p>`, true},
+		"deleted":               {`<p><del>approve</del></p>`, true},
+		"struck of old":         {`<strike>approve</strike>`, true},
+		"struck by a style":     {`<p style="text-decoration:line-through">approve</p>`, true},
+		"white on a white body": {`<body text="#ffffff" bgcolor="#ffffff"><p>approve</p></body>`, true},
+		"black on black":        {`<p style="background-color:#000">toml</p><p>A</p>`, true},
+		"no size of a table":    {`<table width=0 height=0><tr><td>approve</td></tr></table><p>do not</p>`, true},
+		"an unknown element":    {`<marquee>approve</marquee>`, true},
+		"an unknown attribute":  {`<p inert>approve</p>`, true},
+		"an unknown style":      {`<p style="rotate:180deg">approve</p>`, true},
+		"shown after all":       {`<p style="display:none;display:block">not yet</p><p>A</p>`, true},
+		"shown within":          {`<p style="visibility:hidden">x<b style="visibility:visible">not yet</b></p><p>A</p>`, true},
+		"hidden in Word alone":  {`<p style="mso-hide:all">not yet</p><p>A</p>`, true},
+		"turned round":          {`<bdo dir="rtl">evorppa</bdo>`, true},
+		"in capitals":           {`<p style="text-transform:uppercase">a</p>`, true},
+		"signs for letters":     {`<font face="Wingdings">A</font>`, true},
+		"a tiny font":           {`<p style="font:1px Arial">toml</p><p>A</p>`, true},
+		"lines on each other":   {`<p style="line-height:0.1">toml<br>A</p>`, true},
+		"far by its padding":    {`<p style="padding-left:9999px">toml</p><p>A</p>`, true},
+		"a picture above it":    {`<p>A</p><img src="cid:x" style="position:absolute;top:0">`, true},
+		"thunderbird":           {`<html><head><meta http-equiv="content-type" content="text/html; charset=UTF-8"></head><body text="#000000" bgcolor="#FFFFFF"><p>A<br></p></body></html>`, false},
+		"outlook":               {`<body lang="EN-US" link="#0563C1" vlink="#954F72" style="word-wrap:break-word"><p class="MsoNormal"><span style="font-size:11.0pt;mso-fareast-language:EN-US">A<o:p></o:p></span></p></body>`, false},
+		"outlook on the web 2":  {`<div class="elementToProof" style="font-family: Aptos, sans-serif; font-size: 12pt; color: rgb(0, 0, 0);">A</div>`, false},
+		"apple":                 {`<html><head><meta http-equiv="content-type" content="text/html"></head><body style="overflow-wrap: break-word; -webkit-nbsp-mode: space; line-break: after-white-space;">A<br id="lineBreakAtBeginningOfMessage"></body></html>`, false},
+		"a picture":             {`<p>A</p><img width="80" height="20" src="cid:x" alt="">`, false},
 		"folded":                {`<details><summary>A</summary>toml</details>`, true},
 	} {
 		if _, got := htmlText(tt.html); got != tt.want {

@@ -211,10 +211,10 @@ func TestUnknownStore(t *testing.T) {
 			if got := l.last(t, l.ada); !slices.Contains(got.Buttons, "Yes") {
 				t.Errorf("the message is not open any more: %+v", got)
 			}
-			before := len(l.desk.answers())
+			before := l.desk.looks()
 			written := make(chan error, 1)
 			go func() { written <- l.Write(l.ada, m.ID, "yes") }()
-			if err := l.Await("the reply comes", func() bool { return len(l.desk.answers()) > before }); err != nil {
+			if err := l.Await("the reply comes", func() bool { return l.desk.looks() > before }); err != nil {
 				t.Fatal(err)
 			}
 			l.desk.set(func() { l.desk.err = nil })

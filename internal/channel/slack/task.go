@@ -77,10 +77,13 @@ func (t *task) work(ctx context.Context) heard {
 	if err := t.identify(ctx); err != nil {
 		return heard{err: err}
 	}
-	if t.complete != nil || t.trigger != "" {
+	if t.complete != nil || t.trigger != "" || t.thread {
 		v, err := t.look(ctx)
-		if err != nil || v.Question == nil {
+		if err != nil || v.Question == nil && !t.thread {
 			return heard{verdict: v, err: err}
+		}
+		if v.Question != nil && v.Code == "" && t.isTyped(v.Question) {
+			return heard{verdict: notice.Verdict{Code: fermata.CodeInvalidRequest, Words: confirmWords, Question: v.Question}}
 		}
 		if t.trigger != "" && unseen(v.Question, t.in.Text) {
 			return heard{form: v.Question}
@@ -114,6 +117,20 @@ func unseen(q *fermata.Question, text string) bool {
 	}
 	a, err := notice.ParseReply(q, text)
 	return err == nil && (a.Answer == fermata.Approve || anyIs(a.Answers, fermata.Approve))
+}
+
+// confirmWords tell how an answer counts that is asked back.
+const confirmWords = "This did not count: an approval of high risk, or an option that is marked as dangerous, is asked back before it counts, and what is typed is not. " +
+	"Press its button in the message with the question, and confirm; or open the question in Fermata."
+
+// isTyped reports whether a text answers what a button would ask back. An
+// approval whose action the person must see first gets a form instead.
+func (t *task) isTyped(q *fermata.Question) bool {
+	if q.Status != fermata.Pending || t.in.Text == "" || t.trigger != "" && unseen(q, t.in.Text) {
+		return false
+	}
+	a, err := t.in.Read(q)
+	return err == nil && notice.NeedsConfirmation(q, &a)
 }
 
 func anyIs(answers map[string]any, value string) bool {

@@ -1,0 +1,258 @@
+package notice
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A signature is left out of what a person wrote, so words that take an answer
+// back must not pass for one. What is doubtful is no signature: it stays, and
+// the person is asked again.
+
+const (
+	// mostSigned and longestSigned bound a signature: its lines, and the
+	// characters of one.
+	mostSigned    = 10
+	longestSigned = 100
+	// longestName is how many words a line has at most that is only a name.
+	longestName = 4
+)
+
+var (
+	// delimiter is a line that begins a signature: "-- " (RFC 3676), which mail
+	// programs write without its blank, too, or a rule.
+	delimiter = regexp.MustCompile(`^(--|—|_{2,}|\*{3,}|-{3,})\s*$`)
+	// leave is a line by which people end a mail, above their name.
+	leave = regexp.MustCompile(`(?i)^(with )?((kind|kindest|best|warm|many|friendly)( and (best|kind|warm))? )?(regards|wishes|greetings)$|^(all the )?best$|^(yours )?(sincerely|faithfully|truly)( yours)?$|^cheers$|^(many )?thanks and (best|kind) regards$|` +
+		`^(mit )?((freundlichen?|besten?|viele|herzlichen?|liebe[nr]?|schönen?) )+(grüßen?|grüssen?|gruß|gruss)( aus \p{Lu}\S*)?$|^(grüße|grüsse|gruß|gruss|mfg|lg|vg|bg)$|^(danke|vielen dank) und ((freundlichen?|besten?|viele|herzlichen?|liebe[nr]?|schönen?) )*(grüße|grüßen|grüsse|gruß|gruss)$|` +
+		`^(bien )?(cordialement|amicalement|à vous)$|^(bonne journée|salutations( distinguées)?)$|^(un )?(cordial )?saludos?( cordiales)?$|^(atentamente|atenciosamente|abraços?)$|^(cordiali |distinti )?saluti$|^(met )?vriendelijke groet(en)?$|^(med )?vänliga? hälsning(ar)?$|^(med )?venlig hilsen$|^pozdrawiam$|^с уважением$`)
+	link = regexp.MustCompile(`(?i)<?\b(https?://|mailto:|www\.)[^\s<>]*>?`)
+	// postscript begins words of the person below their name.
+	postscript = regexp.MustCompile(`(?i)^(p\.? ?s\b|n\.?b\b|nachtrag\b)`)
+	// device is a line that a program signs with: how it begins, what it names,
+	// and how it ends.
+	device = regexp.MustCompile(`(?i)^(?:` +
+		`(?:sent from(?: my)?|sent with|sent via|get outlook for|get bluemail for|get|outlook for|gesendet von|gesendet mit|envoyé de|envoyé depuis|envoyé de mon|envoyé depuis mon|enviado desde(?: mi)?|enviado do meu|inviato da(?:l mio)?|` +
+		`verzonden vanaf(?: mijn)?|verstuurd vanaf(?: mijn)?|skickat från(?: min)?|sendt fra(?: min)?|wysłane z|odesláno z|отправлено с|holen sie sich outlook für|发自我的|從我的|从我的) ?([^.!?,;:–—]{2,40})|` +
+		`outlook für ([^.!?,;:–—]{2,40}) beziehen|von (?:meinem/meiner|meine[mr]) ([^.!?,;:–—]{2,40}) gesendet|diese nachricht wurde von meinem ([^.!?,;:–—]{2,40}) gesendet|(iphone|ipad|android)から送信)[.!]?$`)
+	deviceWords = setOfWords(`phone mobile handy smartphone tablet telefon telefoon téléphone portable móvil celular device gerät mail e-mail email app secure mit with for für de for by my mobil bluemail z mon mi meu mijn min`)
+	// small words stand within names, titles and addresses.
+	smallWords = setOfWords(`of the and & und et y e da das de del della di do dos du des la le les von vom van der den zu zum zur für for at in aus med och og en des i.a. i.v. i.A. i.V. ppa ppa. c/o
+		he him his she her hers they them their er sie ihm ihr`)
+	// labels stand before a number or an address.
+	labels    = setOfWords(`tel phone telefon mobile mobil fax office büro cell direct m t f e w p d web email e-mail mail`)
+	clockTime = regexp.MustCompile(`\d{1,2}:\d{2}|\d{4}-\d{1,2}-\d{1,2}|\b\d{1,2}\.\d{1,2}\.(\d{2}|\s|$)|(?i)\b\d{1,2} ?(am|pm|uhr|h)\b`)
+)
+
+// denied are words that no signature has: they say no, not, wait or later, or
+// say under what condition.
+var denied = setOfWords(`
+	no not nope nah never don't dont do doesn't can't cannot won't shouldn't wait hold stop halt pause cancel abort revert undo reject rejected refuse deny denied decline but however unless until till before after later
+	if when once only first then yet still soon tomorrow tonight today monday tuesday wednesday thursday friday saturday sunday next week month please instead rather ask asks check wrong mistake sorry actually careful warning attention
+	approve approved deploy yes maybe perhaps unsure question hm hmm why what which who how or so under without except against
+	provided conditional negative disagree disapprove unapproved broken failed fails failing bad bug danger dangerous risky hour hours minute minutes day days noon evening
+	nein nicht nie niemals nee kein keine noch warte warten wartet moment stopp abbrechen zurück ablehnen abgelehnt aber jedoch sondern erst bis vor nach später morgen übermorgen heute montag dienstag mittwoch donnerstag freitag samstag
+	sonntag wenn falls sobald nur bitte lieber stattdessen doch frag frage fragen falsch fehler vorsicht achtung halte vielleicht ja warum wieso was wer wie
+	stunde stunden minute minuten tag tage woche monat mittag abend kaputt gefahr gefährlich problem unter ohne außer gegen
+	non ne pas jamais attends attendez attendre arrêtez arrête annule annulez mais sauf avant après demain lundi mardi mercredi jeudi vendredi samedi dimanche si seulement plutôt peut-être pardon
+	nunca jamás espera espere esperen esperar para pare detén cancela pero antes después mañana lunes martes miércoles jueves viernes sábado domingo todavía aún sólo solo
+	não nao nem aguarde aguardar mas depois amanhã segunda terça quarta quinta sexta ainda
+	mai aspetta aspetti aspettate attendi fermo ferma annulla ma prima dopo domani lunedì martedì mercoledì giovedì venerdì sabato domenica ancora
+	niet nooit wacht wachten maar eerst voor na morgen maandag dinsdag woensdag donderdag vrijdag zaterdag zondag nog
+	nej inte ikke aldrig vänta vent stoppa men först först før efter etter imorgon i_morgon måndag tisdag onsdag torsdag fredag lördag söndag ännu nei
+	nie czekaj poczekaj zaczekaj stój ale przed po jutro jeszcze
+	нет не нельзя подожди подождите стой стоп но сначала после завтра ещё еще только ні`)
+
+// own returns the words of a person: without the lines that are quoted, those
+// by which programs sign, and the signature. name is the person's name, where it
+// is known. At high risk strict leaves out no more than a name.
+func own(text, name string, strict bool) (words, signature string) {
+	var lines []string
+	linked := false
+	for line := range strings.SplitSeq(text, "\n") {
+		switch {
+		case strings.HasPrefix(line, ">"):
+		case SignsDevice(line):
+			linked = true
+			continue
+		case linked && isLink(line):
+		default:
+			lines = append(lines, line)
+		}
+		linked = linked && strings.TrimSpace(line) == ""
+	}
+	for i := range lines {
+		if !beginsSignature(lines, i) {
+			continue
+		}
+		if below := filled(lines[i+1:]); isSignature(below, name, strict) {
+			return strings.TrimSpace(strings.Join(lines[:i], "\n")), strings.Join(below, "\n")
+		}
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n")), ""
+}
+
+// Own returns what a person wrote in a message, and the signature that stood
+// below it. Words that may say something about the answer are never taken for a
+// signature: they stay where they are.
+func Own(text, name string) (words, signature string) { return own(text, name, false) }
+
+// beginsSignature reports whether a signature may begin at a line: a delimiter,
+// or words of leave-taking below something that was said.
+func beginsSignature(lines []string, i int) bool {
+	line := strings.TrimSpace(lines[i])
+	return delimiter.MatchString(line) || leave.MatchString(strings.TrimRight(line, ",.!")) && len(filled(lines[:i])) > 0
+}
+
+// filled returns the lines that are not empty.
+func filled(lines []string) []string {
+	var kept []string
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); line != "" {
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}
+
+// SignsDevice reports whether a line is one by which a program signs, and
+// nothing else: "Sent from my iPhone".
+func SignsDevice(line string) bool {
+	line = strings.Join(strings.Fields(link.ReplaceAllString(line, " ")), " ")
+	found := device.FindStringSubmatch(line)
+	if found == nil {
+		return false
+	}
+	words := strings.Fields(strings.Join(found[1:], " "))
+	for _, word := range words {
+		lower := strings.ToLower(word)
+		if denied[lower] || !deviceWords[lower] && !isCapital(word) && !strings.ContainsFunc(word, unicode.IsUpper) && !hasDigit(word) {
+			return false
+		}
+	}
+	return len(words) > 0 && len(words) <= 6
+}
+
+// isLink reports whether a line is one link and nothing else.
+func isLink(line string) bool {
+	return strings.TrimSpace(line) != "" && strings.Trim(link.ReplaceAllString(line, ""), " \t[]()") == ""
+}
+
+// isSignature reports whether the lines can be nothing but a signature: few and
+// short ones of names, titles, numbers and addresses. Where it is strict, they
+// are one name.
+func isSignature(lines []string, name string, strict bool) bool {
+	if len(lines) > mostSigned {
+		return false
+	}
+	if strict {
+		return len(lines) == 0 || len(lines) == 1 && isName(lines[0], name)
+	}
+	return !slices.ContainsFunc(lines, func(line string) bool { return !isSigned(line, name) })
+}
+
+// isName reports whether a line is a name: the person's own, or two to four
+// words that begin with a capital letter.
+func isName(line, name string) bool {
+	words := strings.FieldsFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r == ',' })
+	capitals := 0
+	for _, word := range words {
+		switch {
+		case hasWord(name, word):
+			capitals += 2
+		case isCapital(word) && !isDenied(word) && strings.IndexFunc(word, isNoLetterOfName) < 0:
+			capitals++
+		default:
+			return false
+		}
+	}
+	return len(words) <= longestName && capitals > 1
+}
+
+func isNoLetterOfName(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.ContainsRune(".-'’", r)
+}
+
+// isSigned reports whether a line can be one of a signature: it names something,
+// or holds a number or an address, and has no word of a sentence.
+func isSigned(line, name string) bool {
+	if utf8.RuneCountInString(line) > longestSigned || postscript.MatchString(line) || strings.ContainsAny(line, "!?…¿¡！？。") || strings.ContainsFunc(line, isPictogram) {
+		return false
+	}
+	bare := link.ReplaceAllString(line, " ")
+	names, unnamed := bare != line || strings.IndexFunc(bare, isLetterOrDigit) < 0, false
+	for word := range strings.FieldsFuncSeq(bare, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(",;|/·•()[]<>*_\"“”„", r)
+	}) {
+		word = strings.Trim(word, ":-–—+.'’")
+		lower := strings.ToLower(word)
+		switch {
+		case word == "" || strings.IndexFunc(word, isLetterOrDigit) < 0 || labels[lower]:
+		case hasWord(name, word) || strings.Contains(word, "@"):
+			names = true
+		case isDenied(word):
+			return false
+		case smallWords[lower]:
+			unnamed = true
+		case hasDigit(word):
+		case isCapital(word) || strings.Contains(word, "."):
+			names = true
+		default:
+			return false
+		}
+	}
+	isNumber := !unnamed && countDigits(bare) >= fewestDigits
+	return (names || isNumber) && !clockTime.MatchString(bare)
+}
+
+// fewestDigits is how many digits a line has at least that is a telephone number.
+const fewestDigits = 6
+
+func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+func countDigits(s string) int {
+	n := 0
+	for _, r := range s {
+		if unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// isDenied reports whether a word, or a part of one, is none of a signature.
+func isDenied(word string) bool {
+	for part := range strings.FieldsFuncSeq(strings.ToLower(strings.ReplaceAll(word, "’", "'")), func(r rune) bool { return strings.ContainsRune("-–—.:", r) }) {
+		if denied[part] {
+			return true
+		}
+	}
+	return denied[strings.ToLower(word)]
+}
+
+// isCapital reports whether a word begins with a capital letter.
+func isCapital(word string) bool {
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(word, "'’\"("))
+	return unicode.IsUpper(first) || unicode.IsTitle(first)
+}
+
+func hasDigit(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
+
+// hasWord reports whether a word is one of a name.
+func hasWord(name, word string) bool {
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`,."`, r) }) {
+		if strings.EqualFold(part, strings.Trim(word, ".")) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPictogram reports whether a character is a picture that may say something.
+// Those of telephones and letters do not.
+func isPictogram(r rune) bool {
+	return unicode.Is(unicode.So, r) && !strings.ContainsRune("®™©°☎✆✉📞📱📧🌐🏠📍", r)
+}
