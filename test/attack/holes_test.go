@@ -368,6 +368,48 @@ var seededBugs = []seededBug{
 		pkg: "./internal/workflow", caughtBy: "TestNobodyEndsTheQuestionOfARun",
 	},
 	{
+		name: "anybody takes the default of a branch", file: "internal/engine/decide.go",
+		old: "if t.Runner == fermata.RunnerWorkflow || run != nil {",
+		new: "if t.Runner == fermata.RunnerWorkflow || run != nil && false {",
+		pkg: "./internal/workflow", caughtBy: "TestNobodyTakesADefaultThatIsNotTheirs",
+	},
+	{
+		name: "the grant of a run's question opens", file: "internal/engine/grant.go",
+		old: "err = checkNoRunAsked(tx, t)",
+		new: "_ = checkNoRunAsked(tx, t)",
+		pkg: "./internal/workflow", caughtBy: "TestARunHandsOutNoGrants",
+	},
+	{
+		name: "an agent undoes a cancellation", file: "internal/workflow/runs.go",
+		old: "if c.Kind == fermata.ActorAgent && t.State == fermata.TaskCancelled {",
+		new: "if c.Kind == fermata.ActorAgent && t.State == fermata.TaskCancelled && false {",
+		pkg: "./internal/workflow", caughtBy: "TestAnAgentDoesNotUndoACancellation",
+	},
+	{
+		name: "the prompt of a step is replaced", file: "internal/engine/own.go",
+		old: `if !strings.HasPrefix(spec.Key, t.ParentID+"/") {`,
+		new: `if !strings.HasPrefix(spec.Key, t.ParentID+"/") || true {`,
+		pkg: "./internal/workflow", caughtBy: "TestAStepStaysAsItWasApproved",
+	},
+	{
+		name: "a holder that the database makes gets grants", file: "internal/engine/grant.go",
+		old: "return isRecordedHolder(r, c, t)",
+		new: "return c.Owns(t), nil",
+		pkg: "./internal/engine", caughtBy: "TestAForgedHolderGetsNoGrant",
+	},
+	{
+		name: "a key leads to another question", file: "internal/engine/ask.go",
+		old: "return q, CheckRecorded(tx, q)",
+		new: "return q, nil",
+		pkg: "./internal/engine", caughtBy: "TestAKeyOfAnotherQuestionIsFound",
+	},
+	{
+		name: "words below a signature are not read", file: "internal/notice/signature.go",
+		old: "isSignature(below, name, strict) {",
+		new: "isSignature(below, name, strict) || true {",
+		pkg: "./internal/notice", caughtBy: "TestWordsBelowAnAnswerAreNoSignature",
+	},
+	{
 		name: "a weaker question stands for another one", file: "internal/engine/ask.go",
 		old: "if !q.AsksAsMuch(next) {",
 		new: "if !q.AsksAsMuch(next) && false {",
