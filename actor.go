@@ -136,6 +136,9 @@ type Caller struct {
 	Outside bool
 }
 
+// Ended reports whether the token or the session is over.
+func (c Caller) Ended(now time.Time) bool { return !c.EndsAt.IsZero() && !now.Before(c.EndsAt) }
+
 // RoleIn returns what the person may do in a project. An admin is one
 // everywhere.
 func (c Caller) RoleIn(project string) Role { return roleIn(c.Role, c.Projects, project) }

@@ -235,7 +235,7 @@ func (st *stream) begin() bool {
 func (st *stream) send(events []*engine.TailEvent, sees func(*engine.TailEvent) bool) bool {
 	sent := false
 	for _, e := range events {
-		if !st.caller.EndsAt.IsZero() && !e.At.Before(st.caller.EndsAt) {
+		if st.caller.Ended(e.At) {
 			return false
 		}
 		st.seen = e.Seq

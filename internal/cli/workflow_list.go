@@ -81,7 +81,7 @@ type workflowRunsCommand struct {
 	Workflow string              `arg:"" optional:"" complete:"workflow" help:"Runs of this workflow (default: of all)."`
 	State    []fermata.TaskState `placeholder:"STATE" help:"Runs in these states."`
 	Open     bool                `help:"Runs that have not ended."`
-	Trigger  fermata.TriggerType `enum:",label_added,deployment,schedule,webhook,manual,event,workflow" default:"" placeholder:"TRIGGER" help:"Started by label_added, schedule, webhook, manual, event or workflow."`
+	Trigger  fermata.TriggerType `enum:",label_added,deployment,schedule,webhook,manual,event,workflow" default:"" placeholder:"TRIGGER" help:"Started by label_added, deployment, schedule, webhook, manual, event or workflow."`
 	Project  string              `help:"Of this project."`
 	Limit    quantity            `default:"50" help:"How many at most."`
 }

@@ -14,11 +14,11 @@ func (e *Engine) decideItself(tx *store.Tx, t *fermata.Task, words string, c fer
 	if err != nil {
 		return err
 	}
-	run, err := runThatAsks(tx, t)
+	run, err := askingRun(tx, t)
 	if err != nil {
 		return err
 	}
-	if t.Runner == fermata.RunnerWorkflow || run != nil {
+	if run != nil {
 		if err := q.MayTakeDefault(c); err != nil {
 			return err
 		}

@@ -42,9 +42,8 @@ func addGrants(rc *fermata.ResumeContext, closed []*fermata.Question, r store.Re
 	return nil
 }
 
-// isHandedGrants reports whether the caller gets the consent to act on what was approved: whoever asked, or goes on for whoever did.
-// Those who only read do not, nor another agent, nor others than the person at the desk. A run of a workflow goes on by itself with
-// what its questions approve, so that nobody is handed that.
+// isHandedGrants reports whether the caller gets the consent to act on what was approved. Only whoever asked gets it, or whoever works on
+// the task now. Nobody gets what a run of a workflow asked: the run itself does what was approved.
 func isHandedGrants(r store.Reader, c fermata.Caller, t *fermata.Task) (bool, error) {
 	mayNot := c.May(fermata.ToReadGrants, fermata.InTask(t))
 	if isElsewhere := t.SessionKey != "" && !ownSession(c, t); mayNot != nil || isElsewhere {
@@ -81,15 +80,9 @@ func isRecordedHolder(r store.Reader, c fermata.Caller, t *fermata.Task) (bool, 
 
 // checkNoRunAsked refuses the grant of a question that a run of a workflow asked: the run itself does what was approved.
 func checkNoRunAsked(r taskGetter, t *fermata.Task) error {
-	run, err := runThatAsks(r, t)
-	if err != nil {
+	run, err := askingRun(r, t)
+	if err != nil || run == nil {
 		return err
-	}
-	if t.Runner == fermata.RunnerWorkflow {
-		run = t
-	}
-	if run == nil {
-		return nil
 	}
 	return fermata.Errorf(fermata.CodeForbidden, "the run %s asked, and does itself what was approved", run.ID).
 		WithHint("ask on a task of your own")
@@ -222,7 +215,7 @@ func grantsTask(tx *store.Tx, c fermata.Caller, g fermata.Grant, runID string) e
 	// A run uses the grant of another task: both must go on.
 	own, err := tx.Task(run.TaskID)
 	if err == nil && c.May(fermata.ToUseGrant, fermata.InTask(own)) != nil {
-		// A run of a task that the caller may not see is told from no unknown one.
+		// The caller is told no more than of an unknown run.
 		own, run = t, nil
 	}
 	if err == nil {

@@ -82,8 +82,16 @@ func runThatAsks(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
 	return parent, nil
 }
 
-// checkNoStep refuses to change the task that a run of a workflow made for one of its steps: the run was approved as it stands, and
-// goes on without what is done again.
+// askingRun returns the run of a workflow that asks on a task: the task itself, or the run above it; nil where no run asks.
+func askingRun(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
+	if t.Runner == fermata.RunnerWorkflow {
+		return t, nil
+	}
+	return runThatAsks(r, t)
+}
+
+// checkNoStep refuses to change the task that a run of a workflow made for one of its steps. People approved what stands there, and
+// the run does not hear of what is done again.
 func checkNoStep(r taskGetter, t *fermata.Task, why string) error {
 	var spec struct {
 		Key string `json:"key"`

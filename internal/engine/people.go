@@ -25,11 +25,6 @@ type knownCaller struct {
 	until  time.Time
 }
 
-// ended reports whether the caller's token or session is over.
-func (k knownCaller) ended(now time.Time) bool {
-	return !k.caller.EndsAt.IsZero() && !now.Before(k.caller.EndsAt)
-}
-
 const (
 	callerFor = 5 * time.Second
 	// callersKept bounds the cache; a full one is emptied.
@@ -42,7 +37,7 @@ func (cc *callerCache) get(hash string, now time.Time) (fermata.Caller, bool) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
 	k, ok := cc.known[hash]
-	if !ok || now.After(k.until) || k.ended(now) {
+	if !ok || now.After(k.until) || k.caller.Ended(now) {
 		return fermata.Caller{}, false
 	}
 	return k.caller, true
@@ -59,7 +54,7 @@ func (cc *callerCache) last(hash string, now time.Time) (fermata.Caller, bool) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
 	k, ok := cc.known[hash]
-	return k.caller, ok && !k.ended(now)
+	return k.caller, ok && !k.caller.Ended(now)
 }
 
 // put keeps a caller who was looked up when that many revocations were known.

@@ -68,10 +68,10 @@ func (r Reader) TasksByID(ids []string) ([]*fermata.Task, error) {
 	return onlySeen(r, found, projectOfTask), err
 }
 
-// originColumns are what [Reader.TaskOrigins] fills in.
+// originColumns say who made a task, what it was made as, and who holds it.
 const originColumns = "id, project, parent_id, runner, isolated, agent, spec, ends_with_answer, session_key, created_by, run_id, worker_token_id, agent_token_id"
 
-// TaskOrigins returns the tasks with the ids, each with who made it, as what, and who holds it; the rest of them is empty.
+// TaskOrigins returns the tasks with the ids. Only the fields of originColumns are filled in.
 func (r Reader) TaskOrigins(ids []string) ([]*fermata.Task, error) {
 	return byID(r, scanTaskOrigin, originColumns, "tasks", ids, taskID)
 }

@@ -319,7 +319,7 @@ func (s *Service) fireLabel(tx *store.Tx, f follower, e *fermata.Event, cause ma
 	name, _ := cause["label"].(string)
 	repository, _ := cause["repository"].(string)
 	// GitHub tells no case apart.
-	if !strings.EqualFold(name, f.trigger.Label) || f.trigger.Repo != "" && !strings.EqualFold(repository, f.trigger.Repo) {
+	if !strings.EqualFold(name, f.trigger.Label) || !f.trigger.IsOf(repository) {
 		return nil
 	}
 	cause["type"] = string(fermata.TriggerLabel)
@@ -338,8 +338,8 @@ func (s *Service) fireDeployment(tx *store.Tx, f follower, e *fermata.Event, cau
 	environment, _ := cause["environment"].(string)
 	repository, _ := cause["repository"].(string)
 	// GitHub tells no case apart.
-	if f.trigger.Environment != definition.AnyEnvironment && !strings.EqualFold(environment, f.trigger.Environment) ||
-		f.trigger.Repo != "" && !strings.EqualFold(repository, f.trigger.Repo) {
+	isNamed := f.trigger.Environment == definition.AnyEnvironment || strings.EqualFold(environment, f.trigger.Environment)
+	if !isNamed || !f.trigger.IsOf(repository) {
 		return nil
 	}
 	cause["type"] = string(fermata.TriggerDeployment)

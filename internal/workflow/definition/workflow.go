@@ -2,6 +2,7 @@ package definition
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
@@ -107,6 +108,11 @@ type Trigger struct {
 	// Index is the place of the trigger in the file, from 0.
 	Index int
 	Line  int
+}
+
+// IsOf reports whether the trigger hears of a repository at GitHub, which tells no case apart.
+func (t *Trigger) IsOf(repository string) bool {
+	return t.Repo == "" || strings.EqualFold(repository, t.Repo)
 }
 
 // Schedule returns the times of a schedule, and nil for any other trigger.

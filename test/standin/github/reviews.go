@@ -70,8 +70,8 @@ func (s *Server) postReviewReaction(c *call) (int, any) {
 	return http.StatusCreated, sent
 }
 
-// postReview submits a review. As at GitHub, nobody approves a pull request of their own, and lines must be changed by it: every
-// file here has a hundred lines, all of which are.
+// postReview submits a review. Nobody approves a pull request of their own, and remarks are taken on changed lines alone. Here the
+// lines 1 to 100 of every file are changed.
 func (s *Server) postReview(c *call) (int, any) {
 	n, i := s.issue(c)
 	if i == nil || s.code.pulls[n] == nil {
