@@ -52,6 +52,10 @@ const (
 	EventWorkflowChanged   EventType = "workflow.changed"
 	EventWorkflowRemoved   EventType = "workflow.removed"
 	EventWorkflowTriggered EventType = "workflow.triggered"
+	// EventRunRewound tells that a person sent a run back to a step. EventRunMoved tells that a run
+	// goes on with another definition of its workflow.
+	EventRunRewound EventType = "workflow.rewound"
+	EventRunMoved   EventType = "workflow.moved"
 	// EventTriggerSkipped tells of a trigger that started no run, and why.
 	EventTriggerSkipped EventType = "workflow.trigger_skipped"
 	EventToolChanged    EventType = "workflow.tool_changed"

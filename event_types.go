@@ -16,7 +16,7 @@ var EventTypes = []EventType{
 	EventTokenRevoked, EventPolicyChanged, EventGateDecided, EventGateRuleAdded, EventGateRuleRemoved, EventGrantUsed,
 	EventChannelAdded, EventChannelChanged, EventChannelRemoved, EventRoutesChanged, EventIdentityChanged, EventDeviceAdded,
 	EventDeviceRemoved, EventDeliveryDead, EventDeliveryAlert, EventStepStarted, EventStepFinished, EventWorkflowChanged,
-	EventWorkflowRemoved, EventWorkflowTriggered, EventTriggerSkipped, EventToolChanged, EventToolRemoved, EventLabelAdded,
+	EventWorkflowRemoved, EventWorkflowTriggered, EventRunRewound, EventRunMoved, EventTriggerSkipped, EventToolChanged, EventToolRemoved, EventLabelAdded,
 	EventDeploymentRequested, EventLossAccepted, EventAuditCheckpoint,
 }
 
@@ -31,7 +31,7 @@ func (t EventType) Among(names []string) bool {
 // Only people read the others, which tell of sign-ins, tokens, addresses, policies and channels.
 var forAgents = []string{
 	"task", "question", "message", "progress", "run", "grant", string(EventGateDecided), string(EventStepStarted),
-	string(EventStepFinished), string(EventWorkflowTriggered),
+	string(EventStepFinished), string(EventWorkflowTriggered), string(EventRunRewound), string(EventRunMoved),
 }
 
 // EventsFor returns the types of events that a list or a stream with the filter shows to the caller. No type means every

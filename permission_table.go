@@ -125,7 +125,9 @@ var (
 	}})
 	ToStartWorkflow = verb(permission{Name: "workflow.start", Does: "start workflows", Scopes: byStarting, Role: RoleResponder, Agents: true, Calls: []string{"start-workflow"}})
 	ToRetryWorkflow = verb(permission{Name: "workflow.retry", Does: "retry runs of workflows", Scopes: byWriting, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"retry-workflow-run"}})
-	ToDefineTools   = verb(permission{Name: "tool.manage", Does: "change tools", Scopes: byWorking, Role: RoleOperator, Whole: true, Beside: "a tool that is an MCP server: as `tool.server`", Calls: []string{
+	// ToRewindWorkflow is as much as to change the workflow: what was approved is done again, or otherwise.
+	ToRewindWorkflow = verb(permission{Name: "workflow.rewind", Does: "send runs back to a step, or move them to the newest definition", Scopes: byWorking, Role: RoleOperator, Calls: []string{"rewind-workflow-run", "move-workflow-run"}})
+	ToDefineTools    = verb(permission{Name: "tool.manage", Does: "change tools", Scopes: byWorking, Role: RoleOperator, Whole: true, Beside: "a tool that is an MCP server: as `tool.server`", Calls: []string{
 		"put-named-tool", "put-named-tools", "remove-named-tool", "refresh-tool",
 	}})
 	ToDefineServers = verb(permission{Name: "tool.server", Does: "configure MCP servers", Scopes: byWorking, Role: RoleAdmin, Whole: true, Guarded: true, Calls: []string{"put-mcp-server", "remove-mcp-server"}})

@@ -82,10 +82,10 @@ func (l *recorded) take(e *fermata.Event) {
 			l.hashes[name] = append(l.hashes[name], hash)
 			l.workflows[name] = e
 		}
-	case fermata.EventWorkflowTriggered:
+	case fermata.EventWorkflowTriggered, fermata.EventRunMoved:
 		facts := dataOf(e)
 		if name := textOf(facts, "workflow"); !slices.Contains(l.hashes[name], textOf(facts, "hash")) {
-			l.problem = fmt.Sprintf("event %d starts the workflow %s with a definition that no event stored", e.Seq, name)
+			l.problem = fmt.Sprintf("event %d lets a run of the workflow %s go by a definition that no event stored", e.Seq, name)
 		}
 	case fermata.EventMemberSignedIn:
 		facts := dataOf(e)

@@ -282,6 +282,11 @@ func (tx *Tx) InsertWorkflowRun(run *fermata.WorkflowRun) {
 		text(run.Cause), text(run.Inputs), startedBy, run.FireKey, run.ConcurrencyKey)
 }
 
+// MoveWorkflowRun writes the definition by which a run goes, and its inputs.
+func (tx *Tx) MoveWorkflowRun(run *fermata.WorkflowRun) {
+	tx.exec("UPDATE workflow_runs SET hash = $1, inputs = $2 WHERE workspace_id = $3 AND task_id = $4", run.Hash, text(run.Inputs), tx.workspace, run.ID)
+}
+
 const stepColumns = `task_id, step, occurrence, item, tool, state, attempt, note, input, output, error, question_id, child_id,
 	until_at, started_at, ended_at`
 

@@ -481,7 +481,7 @@ func (x *execution) late(ctx context.Context) error {
 		}
 		row := x.rows[at]
 		step := x.def.Step(row.Step)
-		if step == nil || row != x.current(row.Step) {
+		if step == nil || row != x.current(row.Step) || row.Occurrence <= x.st.Hidden[row.Step] {
 			continue
 		}
 		q, err := x.question(ctx, row)

@@ -251,8 +251,11 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 	steps, _ := env["steps"].(map[string]any)
 	maps.Copy(env, definition.Env{
 		"inputs": x.ins, "trigger": x.cause, definition.NowKey: x.now, "secrets": x.read, definition.FailureName: x.st.Outcome.failure(),
-		"run": map[string]any{"id": x.run.ID, "workflow": x.run.Workflow, "attempt": int64(row.Attempt), "occurrence": int64(row.Occurrence)},
+		"run": map[string]any{"id": x.run.ID, "workflow": x.run.Workflow, "attempt": int64(row.Attempt), "occurrence": int64(row.Occurrence), "feedback": nil},
 	})
+	if x.st.Feedback != "" {
+		env["run"].(map[string]any)["feedback"] = x.st.Feedback //nolint:forcetypeassert // it stands above
+	}
 	for i := range x.def.Steps {
 		step := &x.def.Steps[i]
 		if step.Output != "" {

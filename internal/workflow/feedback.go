@@ -12,9 +12,32 @@ import (
 // mostFeedback is how many characters of its last output an agent is shown.
 const mostFeedback = 4000
 
-// feedback tells an agent what came of the attempt before its own: why it was of no
-// use, and what was given. It is "" at the first attempt.
+// feedback tells an agent why its step is done once more: what a person said who sent the run back, and what came of the
+// attempt before. It is "" at the first attempt.
 func (x *execution) feedback(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (string, error) {
+	tried, err := x.lastAttempt(ctx, step, row)
+	return x.sentBack(row) + tried, err
+}
+
+// sentBack tells an agent that a person sent the run back to its step: why, and what the step gave before. It is "" if nobody did.
+func (x *execution) sentBack(row *fermata.WorkflowStep) string {
+	if x.st.Feedback == "" {
+		return ""
+	}
+	said := "\n\nThis was done before, and a person sent it back:\n\n" + quoted(x.st.Feedback) + "\n"
+	before := x.byKey[keyOf(row.Step, row.Occurrence-1, row.Item)]
+	if before == nil || len(before.Output) == 0 {
+		return said
+	}
+	given := string(before.Output)
+	if text, ok := value(before.Output).(string); ok {
+		given = text
+	}
+	return said + "\nIt gave:\n\n" + quoted(cut(x.told(given), mostFeedback)) + "\n"
+}
+
+// lastAttempt tells an agent what came of the attempt before its own. It is "" at the first attempt.
+func (x *execution) lastAttempt(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (string, error) {
 	if row.ChildID == "" {
 		return "", nil
 	}

@@ -75,14 +75,15 @@ func whole(err error) string {
 	return strings.Join(places, "; ")
 }
 
-// checkPinned refuses a run with another definition than the event says that started it.
+// checkPinned refuses a run with another definition than the last event about it says: that which started or moved the run.
 func checkPinned(r store.Reader, run *fermata.WorkflowRun) error {
-	events, err := r.Events(store.EventFilter{TaskID: run.ID, Types: []string{string(fermata.EventWorkflowTriggered)}, Limit: 1})
+	types := []string{string(fermata.EventWorkflowTriggered), string(fermata.EventRunMoved)}
+	events, err := r.Events(store.EventFilter{TaskID: run.ID, Types: types, Newest: true, Limit: 1})
 	if err != nil || len(events) == 0 {
 		return err
 	}
 	if object(events[0].Data)["hash"] != run.Hash {
-		return fermata.Errorf(fermata.CodeIllegalTransition, "the run has another definition than it began with: it was changed in the database").
+		return fermata.Errorf(fermata.CodeIllegalTransition, "the run has another definition than it began with, or was moved to: it was changed in the database").
 			WithHint("look at who writes the database: fermata audit verify")
 	}
 	return nil

@@ -59,6 +59,8 @@ type place struct {
 	Input json.RawMessage `json:"input,omitempty"`
 	// InputBy is who gave Input.
 	InputBy string `json:"input_by,omitempty"`
+	// Feedback is what a person said who sent the run back to the step Next. It is kept until the step is left.
+	Feedback string `json:"feedback,omitempty"`
 	// Silent is the step whose question nobody answered: what is to be done
 	// about that is under way.
 	Silent string `json:"silent,omitempty"`
@@ -66,7 +68,7 @@ type place struct {
 
 // again returns the place for a further attempt of its step.
 func (p *place) again() place {
-	return place{Next: p.Next, Left: p.Left, Silent: p.Silent, Again: true}
+	return place{Next: p.Next, Left: p.Left, Silent: p.Silent, Feedback: p.Feedback, Again: true}
 }
 
 // waits is what a step that is under way waits for.

@@ -15,7 +15,7 @@ func itoa(i int) string { return strconv.Itoa(i) }
 
 // Names below the roots that are the same in every workflow.
 var (
-	runNames      = []string{"id", "workflow", "attempt", "occurrence"}
+	runNames      = []string{"id", "workflow", "attempt", "occurrence", "feedback"}
 	stepNames     = []string{"status", "output", "error", "answer"}
 	errorNames    = []string{"code", "message", "exit_code", "stdout", "stderr"}
 	FailureNames  = []string{"step", "code", "message", "state", "reason"}

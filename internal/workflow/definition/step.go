@@ -32,7 +32,7 @@ func (l *loader) names() {
 				continue
 			}
 			l.steps, l.paths = append(l.steps, t), append(l.paths, fmt.Sprintf("%s[%d]", phase, i))
-			l.w.Steps = append(l.w.Steps, Step{ID: t.get("id").text(), Phase: phase, Tool: t.get("tool").text(), Output: t.get("output").text(), Line: t.line})
+			l.w.Steps = append(l.w.Steps, Step{ID: t.get("id").text(), Phase: phase, Tool: t.get("tool").text(), Output: t.get("output").text(), Line: t.line, source: t.plainValue()})
 		}
 	}
 	names := reservedNames

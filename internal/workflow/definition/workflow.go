@@ -2,6 +2,8 @@ package definition
 
 import (
 	"encoding/json"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -212,6 +214,14 @@ type Step struct {
 	OnTimeout  *Action
 	Confidence *Confidence
 	Line       int
+	// source is the step as the file has it, without places and styles.
+	source any
+}
+
+// Equal reports whether two steps of different definitions are the same: equal in all that the files say of them, in the same list,
+// and after the same steps.
+func (s *Step) Equal(other *Step) bool {
+	return s.Phase == other.Phase && slices.Equal(s.Needs, other.Needs) && reflect.DeepEqual(s.source, other.source)
 }
 
 // Repeat makes a run go back, from behind a step that was done or skipped, until a condition is true.

@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Rewound says what a run of a workflow leaves behind when it goes back to a step.
+type Rewound struct {
+	// Tasks are below the run, and are cancelled. Questions are withdrawn.
+	Tasks, Questions []string
+	// Why tells people who look at those tasks and questions.
+	Why string
+	// Event tells of the run that it went back.
+	Event *fermata.Event
+}
+
+// RewindWith makes a run of a workflow ready to go on elsewhere, after a change to the checkpoint that its next move finds. A run
+// that has ended is open again. What the change says is left behind ends, and so does the question on which the run stands.
+func (e *Engine) RewindWith(ctx context.Context, c fermata.Caller, id string, change func(tx *store.Tx, t *fermata.Task) (Rewound, error)) (*fermata.Task, error) {
+	return e.change(ctx, c, fermata.ToRewindWorkflow, id, func(tx *store.Tx, t *fermata.Task) error {
+		if err := t.CheckHeld(); err != nil {
+			return err
+		}
+		if err := checkNotQueued(tx, t); err != nil {
+			return err
+		}
+		left, err := change(tx, t)
+		if err != nil {
+			return err
+		}
+		if err := e.leaveBehind(tx, t, left, c.Actor()); err != nil {
+			return err
+		}
+		tx.Append(left.Event)
+		if t.State.Ended() {
+			return e.reopen(tx, t, c.Actor())
+		}
+		endWaits(tx, t)
+		t.Attempts = 0
+		to := t.Ready()
+		if t.State.Suspended() {
+			to = fermata.TaskInputReceived
+		}
+		if err := move(tx, t, to, c.Actor()); err != nil {
+			return err
+		}
+		tx.SaveTask(t)
+		return nil
+	})
+}
+
+// leaveBehind ends what a run that goes back leaves behind. The caller saves the task.
+func (e *Engine) leaveBehind(tx *store.Tx, t *fermata.Task, left Rewound, by fermata.Actor) error {
+	checkpoint := t.Checkpoint
+	for _, id := range left.Tasks {
+		if err := e.CancelIn(tx, id, left.Why, by); err != nil {
+			return err
+		}
+	}
+	// The end of a child may have moved the run.
+	fresh, err := tx.Task(t.ID)
+	if err != nil {
+		return err
+	}
+	*t = *fresh
+	t.Checkpoint = checkpoint
+	if err := stopRun(tx, t, left.Why, by); err != nil {
+		return err
+	}
+	questions := slices.Clone(left.Questions)
+	if q := t.PendingQuestionID; q != "" && !slices.Contains(questions, q) {
+		questions = append(questions, q)
+	}
+	t.PendingQuestionID = ""
+	return closeQuestions(tx, questions, by, fermata.TaskCancelled, left.Why)
+}

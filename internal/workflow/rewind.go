@@ -1,0 +1,378 @@
+package workflow
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// Rewind sends a run back to a main step that it has begun, also a run that has ended. What is under way at that step, and after
+// it, is cancelled; what other branches do goes on.
+func (s *Service) Rewind(ctx context.Context, c fermata.Caller, typed string, to fermata.RunRewind) (*fermata.WorkflowRun, error) {
+	if err := to.Check(); err != nil {
+		return nil, err
+	}
+	id, err := s.runToChange(ctx, c, typed)
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.e.RewindWith(ctx, c, id, func(tx *store.Tx, t *fermata.Task) (engine.Rewound, error) {
+		x, err := s.openToChange(tx, t)
+		if err != nil {
+			return engine.Rewound{}, err
+		}
+		step, err := x.rewindTo(to.Step)
+		if err != nil {
+			return engine.Rewound{}, err
+		}
+		left := x.rewind(tx, t, step, to.Feedback)
+		left.Why = fmt.Sprintf("%s sent the run back to the step %s", c.Actor().DisplayName(), step.ID)
+		if to.Newest {
+			if err := x.moveToNewest(tx, c); err != nil {
+				return left, err
+			}
+		}
+		t.Checkpoint = x.st.bytes()
+		told := map[string]any{"workflow": x.run.Workflow, "step": step.ID}
+		if to.Feedback != "" {
+			told["feedback"] = to.Feedback
+		}
+		left.Event = &fermata.Event{Type: fermata.EventRunRewound, TaskID: id, RunID: t.RunID, Actor: c.Actor(), Data: data(told)}
+		return left, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.OneRun(ctx, c, id)
+}
+
+// runToChange returns the id of a run that the caller may send back and move.
+func (s *Service) runToChange(ctx context.Context, c fermata.Caller, typed string) (string, error) {
+	r := s.reads(ctx, c)
+	id, err := r.FindID("run of a workflow", "tasks", fermata.PrefixTask, typed)
+	if err != nil {
+		return "", err
+	}
+	run, err := r.WorkflowRun(id)
+	if err != nil {
+		return "", err
+	}
+	return id, c.May(fermata.ToRewindWorkflow, fermata.InProject(orDefault(run.Project)))
+}
+
+// openToChange reads a run within the transaction that changes where it is.
+func (s *Service) openToChange(tx *store.Tx, t *fermata.Task) (*execution, error) {
+	run, err := tx.WorkflowRun(t.ID)
+	if err != nil {
+		return nil, err
+	}
+	x := &execution{s: s, run: run, byKey: map[rowKey]*fermata.WorkflowStep{}, now: tx.Now()}
+	if x.def, err = s.pinned(tx.Reader, run); err != nil {
+		return nil, err
+	}
+	if x.st, err = readState(t.Checkpoint); err != nil {
+		return nil, err
+	}
+	if x.st == nil {
+		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the run has not begun")
+	}
+	if x.rows, err = tx.Steps(run.ID); err != nil {
+		return nil, err
+	}
+	for _, row := range x.rows {
+		x.byKey[keyOf(row.Step, row.Occurrence, row.Item)] = row
+	}
+	x.restorePlaces(t.State.Ended())
+	return x, nil
+}
+
+// restorePlaces puts the run at the places at which it is, or at which it would go on if it was retried. A run whose main steps
+// have failed is at those, also while it does what is done on failure.
+func (x *execution) restorePlaces(ended bool) {
+	var at []place
+	switch o := x.st.Outcome; {
+	case !o.isDone() && (ended || o.Phase == definition.MainPhase):
+		at = append([]place{placeOf(o)}, o.Others...)
+	default:
+		at = append([]place{x.st.place}, x.st.Others...)
+		for i := range at {
+			if ended {
+				at[i] = at[i].again()
+			}
+		}
+	}
+	if failed := x.st.Failing; failed != nil {
+		at = append(append(at, placeOf(failed)), failed.Others...)
+	}
+	if o := x.st.Outcome; ended && o != nil {
+		x.st.goBack(cmp.Or(o.Phase, definition.MainPhase))
+	}
+	x.st.place, x.st.Others = place{}, nil
+	at = slices.DeleteFunc(at, func(p place) bool { return p.Next == "" })
+	if len(at) > 0 {
+		x.st.place, x.st.Others = at[0], at[1:]
+	}
+}
+
+// placeOf is where a list of steps failed, for a further attempt.
+func placeOf(o *outcome) place {
+	failed := place{Next: o.Next, Silent: o.Silent}
+	return failed.again()
+}
+
+// places are the places of the run that have a step.
+func (x *execution) places() []place {
+	if x.st.Next == "" {
+		return x.st.Others
+	}
+	return append([]place{x.st.place}, x.st.Others...)
+}
+
+// rewindTo returns the step to which the run goes back. It refuses one that the run has not come to.
+func (x *execution) rewindTo(id string) (*definition.Step, error) {
+	step := x.def.Step(id)
+	switch {
+	case step == nil:
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the workflow %s has no step %s", x.run.Workflow, id).WithHint("%s", x.stepsToRewind())
+	case step.Phase != definition.MainPhase:
+		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the step %s is done when the main steps have ended", id).
+			WithHint("name a main step: what is done at the end is then done anew")
+	case !x.hasComeTo(step):
+		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the run has not come to the step %s", id).WithHint("%s", x.stepsToRewind())
+	}
+	return step, nil
+}
+
+// hasComeTo reports whether the run has begun a main step, and has not gone back before it since.
+func (x *execution) hasComeTo(step *definition.Step) bool {
+	at := x.places()
+	switch {
+	case x.st.Visits[step.ID] == 0:
+		return false
+	case x.def.Forks(step.Phase):
+		return slices.Contains(x.st.Passed, step.ID) || slices.ContainsFunc(at, func(p place) bool { return p.Next == step.ID })
+	default:
+		return len(at) == 0 || x.leadsTo(step, at[0])
+	}
+}
+
+// leadsTo reports whether a path leads from a step to the step of a place, or they are the same.
+func (x *execution) leadsTo(step *definition.Step, p place) bool {
+	at := x.def.Step(p.Next)
+	return at != nil && x.def.Reaches(step, at)
+}
+
+// stepsToRewind names the steps to which the run can go back.
+func (x *execution) stepsToRewind() string {
+	var all []string
+	for i := range x.def.Steps {
+		if step := &x.def.Steps[i]; step.Phase == definition.MainPhase && x.hasComeTo(step) {
+			all = append(all, step.ID)
+		}
+	}
+	if len(all) == 0 {
+		return "it has begun no step"
+	}
+	return "it can go back to " + strings.Join(all, ", ")
+}
+
+// rewind puts the run at a step, and returns what it leaves behind. Places to which no path leads from the step stay.
+func (x *execution) rewind(tx *store.Tx, t *fermata.Task, step *definition.Step, feedback string) engine.Rewound {
+	behind := x.def.Between(step, nil)
+	var stay []place
+	for _, p := range x.places() {
+		if x.leadsTo(step, p) {
+			continue
+		}
+		if row := x.current(p.Next); row != nil && t.PendingQuestionID != "" && row.QuestionID == t.PendingQuestionID {
+			// The run has stood on this question alone. It asks again, beside the step.
+			x.cancelRow(tx, row)
+			p = p.again()
+		}
+		stay = append(stay, p)
+	}
+	left := x.dropRows(tx, behind)
+	x.st.goBack(definition.MainPhase)
+	x.st.Failing, x.st.Before = nil, maps.Clone(x.st.Visits)
+	x.st.hide(behind)
+	for i := range x.def.Steps {
+		if step := &x.def.Steps[i]; step.Phase != definition.MainPhase {
+			x.st.hide([]*definition.Step{step})
+		}
+	}
+	x.forgetRounds(step, true)
+	x.st.leave()
+	x.moveTo(step, behind)
+	x.st.Feedback, x.st.Others = feedback, stay
+	return left
+}
+
+// dropRows ends the rows of steps, and of all that is done when the main steps have ended. It returns their tasks and questions.
+func (x *execution) dropRows(tx *store.Tx, steps []*definition.Step) engine.Rewound {
+	var left engine.Rewound
+	for _, row := range x.rows {
+		step := x.def.Step(row.Step)
+		if step == nil || step.Phase == definition.MainPhase && !slices.Contains(steps, step) {
+			continue
+		}
+		if row.QuestionID != "" {
+			left.Questions = append(left.Questions, row.QuestionID)
+		}
+		if !row.State.Ended() {
+			if row.ChildID != "" {
+				left.Tasks = append(left.Tasks, row.ChildID)
+			}
+			x.cancelRow(tx, row)
+		}
+	}
+	return left
+}
+
+// cancelRow ends a row of a step that is under way.
+func (x *execution) cancelRow(tx *store.Tx, row *fermata.WorkflowStep) {
+	if row.State.Ended() {
+		return
+	}
+	row.Note = "the run went back"
+	row.End(fermata.StepCancelled, tx.Now())
+	tx.SaveStep(row)
+}
+
+// Move lets a run go on with the definition of its workflow that is stored now. The steps that it has begun must be the same there,
+// except for those that it will do again. A run that has ended goes on when it is retried.
+func (s *Service) Move(ctx context.Context, c fermata.Caller, typed string) (*fermata.WorkflowRun, error) {
+	id, err := s.runToChange(ctx, c, typed)
+	if err != nil {
+		return nil, err
+	}
+	_, err = engine.Write(ctx, s.e, c, fermata.ToRewindWorkflow, func(tx *store.Tx) (struct{}, error) {
+		t, err := tx.Task(id)
+		if err != nil {
+			return struct{}{}, err
+		}
+		switch t.State {
+		case fermata.TaskInProgress:
+			return struct{}{}, fermata.Errorf(fermata.CodeIllegalTransition, "the run is at work").WithHint("move it when it waits")
+		case fermata.TaskDone:
+			return struct{}{}, fermata.Errorf(fermata.CodeIllegalTransition, "the run is done").
+				WithHint("send it back to a step with the newest definition: fermata workflow rewind %s STEP --newest", id)
+		}
+		x, err := s.openToChange(tx, t)
+		if err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, x.moveToNewest(tx, c)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.OneRun(ctx, c, id)
+}
+
+// moveToNewest lets the run go on with the newest definition of its workflow.
+func (x *execution) moveToNewest(tx *store.Tx, c fermata.Caller) error {
+	w, err := tx.Workflow(x.run.Workflow)
+	if err != nil {
+		return err
+	}
+	if w.Project != orDefault(x.run.Project) {
+		return fermata.Errorf(fermata.CodeIllegalTransition, "the workflow %s is in another project now", w.Name).WithHint("start a new run there")
+	}
+	if w.Hash == x.run.Hash {
+		return nil
+	}
+	newest, err := x.s.loadPinned(tx.Reader, w.Name, w.Hash)
+	if err != nil {
+		return err
+	}
+	if err := x.checkSame(newest); err != nil {
+		return err
+	}
+	inputs, err := checkInputs(newest, object(x.run.Inputs))
+	if err != nil {
+		return err
+	}
+	x.run.Hash, x.run.Inputs = w.Hash, data(inputs)
+	tx.MoveWorkflowRun(x.run)
+	tx.Append(&fermata.Event{
+		Type: fermata.EventRunMoved, TaskID: x.run.ID, Actor: c.Actor(), Data: data(map[string]any{"workflow": w.Name, "hash": w.Hash}),
+	})
+	return nil
+}
+
+// checkSame refuses another definition in which a step that the run keeps is not the same, or in which the run would pass over a
+// new step.
+func (x *execution) checkSame(newest *definition.Workflow) error {
+	var problems []fermata.Problem
+	differs := func(step, message string) {
+		problems = append(problems, fermata.Problem{Field: "steps." + step, Message: message})
+	}
+	if x.def.Forks(definition.MainPhase) != newest.Forks(definition.MainPhase) {
+		return errNotSame(fermata.Problem{Field: "steps", Message: "steps run side by side in only one of the two definitions"})
+	}
+	again := map[string]bool{}
+	for _, p := range x.places() {
+		again[p.Next] = p.Again || p.Waits == waitsRetry || x.isHidden(p.Next)
+	}
+	kept, passed := map[string]bool{}, map[string]bool{}
+	for i := range x.def.Steps {
+		step := &x.def.Steps[i]
+		if again[step.ID] || x.isHidden(step.ID) || step.Phase != definition.MainPhase && x.phase() == definition.MainPhase {
+			continue
+		}
+		_, isAt := again[step.ID]
+		kept[step.ID], passed[step.ID] = true, !isAt
+		switch other := newest.Step(step.ID); {
+		case other == nil:
+			differs(step.ID, "is not in the newest definition, and the run has done it")
+		case !step.Equal(other):
+			differs(step.ID, "is another one in the newest definition, and the run has done it")
+		}
+	}
+	for i := range newest.Steps {
+		step := &newest.Steps[i]
+		if step.Phase != definition.MainPhase || kept[step.ID] {
+			continue
+		}
+		_, isAt := again[step.ID]
+		isReady := !slices.ContainsFunc(step.Needs, func(id string) bool { return !passed[id] })
+		switch {
+		case isReady && !isAt:
+			differs(step.ID, "is new, and the run has passed where it begins")
+		case isAt && !isReady:
+			differs(step.ID, "needs a step that the run has not done")
+		}
+		delete(again, step.ID)
+	}
+	for id := range again {
+		if !kept[id] {
+			differs(id, "is where the run goes on, and is not in the newest definition")
+		}
+	}
+	if len(problems) > 0 {
+		return errNotSame(problems...)
+	}
+	return nil
+}
+
+// isHidden reports whether a step was not begun, or is done again before anybody sees what it gave.
+func (x *execution) isHidden(step string) bool { return x.st.Visits[step] <= x.st.Hidden[step] }
+
+// errNotSame refuses to move a run.
+func errNotSame(problems ...fermata.Problem) error {
+	slices.SortFunc(problems, func(a, b fermata.Problem) int { return cmp.Compare(a.Field, b.Field) })
+	said := make([]string, len(problems))
+	for i, p := range problems {
+		said[i] = p.Field + " " + p.Message
+	}
+	return fermata.Errorf(fermata.CodeIllegalTransition, "the run cannot go on with the newest definition: %s", strings.Join(said, "; ")).
+		WithHint("send it back to a step before that, with the newest definition; or start a new run")
+}
