@@ -162,6 +162,17 @@ func (c *Client) RetryWorkflowRun(ctx context.Context, id string, input json.Raw
 	return post[*fermata.WorkflowRun](ctx, c, path("workflow-runs", id, "retry"), body)
 }
 
+// RewindWorkflowRun sends a run back to a step that it has begun, also a run that has ended.
+func (c *Client) RewindWorkflowRun(ctx context.Context, id string, to fermata.RunRewind) (*fermata.WorkflowRun, error) {
+	return post[*fermata.WorkflowRun](ctx, c, path("workflow-runs", id, "rewind"), to)
+}
+
+// MoveWorkflowRun lets a run go on with the newest definition of its workflow. The steps that it has begun must be the same there,
+// except for those that it will do again.
+func (c *Client) MoveWorkflowRun(ctx context.Context, id string) (*fermata.WorkflowRun, error) {
+	return post[*fermata.WorkflowRun](ctx, c, path("workflow-runs", id, "move"), nil)
+}
+
 // Tools lists every tool that steps of workflows may name.
 func (c *Client) Tools(ctx context.Context) ([]fermata.ToolInfo, error) {
 	p, err := get[page[fermata.ToolInfo]](ctx, c, path("tools"), nil)

@@ -30,17 +30,22 @@ func TestWorkflowCalls(t *testing.T) {
 			_, err := c.PutWorkflow(ctx, "a", Definition{Source: "name: a", Enabled: &off})
 			return err
 		},
-		`GET /v1/workflows `:                                    func() error { _, err := c.Workflows(ctx); return err },
-		`GET /v1/workflows/a?hash=h `:                           func() error { _, err := c.Workflow(ctx, "a", "h"); return err },
-		`DELETE /v1/workflows/a `:                               func() error { return c.RemoveWorkflow(ctx, "a") },
-		`POST /v1/workflows/a/runs {"inputs":{"issue":42}}`:     func() error { _, err := c.StartWorkflow(ctx, "a", map[string]any{"issue": 42}); return err },
-		`POST /v1/workflows/a/runs {}`:                          func() error { _, err := c.StartWorkflow(ctx, "a", nil); return err },
-		`GET /v1/workflow-runs/3f9k2a `:                         func() error { _, err := c.WorkflowRun(ctx, "3f9k2a"); return err },
-		`POST /v1/workflow-runs/3f9k2a/retry {}`:                func() error { _, err := c.RetryWorkflowRun(ctx, "3f9k2a", nil); return err },
+		`GET /v1/workflows `:                                func() error { _, err := c.Workflows(ctx); return err },
+		`GET /v1/workflows/a?hash=h `:                       func() error { _, err := c.Workflow(ctx, "a", "h"); return err },
+		`DELETE /v1/workflows/a `:                           func() error { return c.RemoveWorkflow(ctx, "a") },
+		`POST /v1/workflows/a/runs {"inputs":{"issue":42}}`: func() error { _, err := c.StartWorkflow(ctx, "a", map[string]any{"issue": 42}); return err },
+		`POST /v1/workflows/a/runs {}`:                      func() error { _, err := c.StartWorkflow(ctx, "a", nil); return err },
+		`GET /v1/workflow-runs/3f9k2a `:                     func() error { _, err := c.WorkflowRun(ctx, "3f9k2a"); return err },
+		`POST /v1/workflow-runs/3f9k2a/retry {}`:            func() error { _, err := c.RetryWorkflowRun(ctx, "3f9k2a", nil); return err },
+		`POST /v1/workflow-runs/3f9k2a/rewind {"step":"draft","feedback":"Shorter."}`: func() error {
+			_, err := c.RewindWorkflowRun(ctx, "3f9k2a", fermata.RunRewind{Step: "draft", Feedback: "Shorter."})
+			return err
+		},
+		`POST /v1/workflow-runs/3f9k2a/move `:                   func() error { _, err := c.MoveWorkflowRun(ctx, "3f9k2a"); return err },
 		`POST /v1/workflow-runs/3f9k2a/retry {"input":{"a":1}}`: func() error { _, err := c.RetryWorkflowRun(ctx, "3f9k2a", json.RawMessage(`{"a":1}`)); return err },
-		`GET /v1/tools `:                                        func() error { _, err := c.Tools(ctx); return err },
-		`GET /v1/named-tools `:                                  func() error { _, err := c.NamedTools(ctx); return err },
-		`GET /v1/tools/check `:                                  func() error { _, err := c.NamedTool(ctx, "check"); return err },
+		`GET /v1/tools `:       func() error { _, err := c.Tools(ctx); return err },
+		`GET /v1/named-tools `: func() error { _, err := c.NamedTools(ctx); return err },
+		`GET /v1/tools/check `: func() error { _, err := c.NamedTool(ctx, "check"); return err },
 		`PUT /v1/tools/check {"command":["make"],"schema":{},"timeout":"1m"}`: func() error {
 			_, err := c.PutNamedTool(ctx, "check", ToolDefinition{Command: []string{"make"}, Schema: json.RawMessage(`{}`), Timeout: "1m"})
 			return err

@@ -88,4 +88,12 @@ func (s *Server) workflowRunRoutes() {
 			}
 			return replyOf(w.Retry(ctx, c, in.ID, input))
 		})
+	workflows(s, operation("POST /workflow-runs/{id}/rewind", "rewind-workflow-run", "Send a run back to a step that it has begun, with feedback for it"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *idBody[fermata.RunRewind]) (*workflowRunReply, error) {
+			return replyOf(w.Rewind(ctx, c, in.ID, in.Body))
+		})
+	workflows(s, operation("POST /workflow-runs/{id}/move", "move-workflow-run", "Let a run go on with the newest definition of its workflow"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *IDInput) (*workflowRunReply, error) {
+			return replyOf(w.Move(ctx, c, in.ID))
+		})
 }

@@ -41,6 +41,7 @@ var fileFlags = map[string][]string{
 	"policy set --file":     {"policy", "set", "--file", "FILE"},
 	"workflow run --inputs": {"workflow", "run", "w", "--inputs", "FILE"},
 	"workflow retry":        {"workflow", "retry", "q_1", "--input", "@FILE"},
+	"workflow rewind":       {"workflow", "rewind", "q_1", "draft", "--feedback", "@FILE"},
 	"workflow put":          {"workflow", "put", "FILE"},
 	"workflow validate":     {"workflow", "validate", "FILE"},
 	"workflow tools put":    {"workflow", "tools", "put", "FILE"},

@@ -166,6 +166,7 @@ func plainText(e *fermata.Event) string {
 		Deadline                        string
 		Assignees                       []string
 		MessageIDs                      []string `json:"message_ids"`
+		Step, Feedback, Hash            string
 	}
 	_ = json.Unmarshal(e.Data, &data) // what cannot be read is left out
 	who := actor(e.Actor)
@@ -180,6 +181,14 @@ func plainText(e *fermata.Event) string {
 			text += " (" + oneLine(data.Reason) + ")"
 		}
 		return text
+	case fermata.EventRunRewound:
+		text := who + " sent the run back to the step " + oneLine(data.Step)
+		if data.Feedback != "" {
+			text += ": " + oneLine(data.Feedback)
+		}
+		return text
+	case fermata.EventRunMoved:
+		return who + " moved the run to the definition " + shortHash(oneLine(data.Hash))
 	case fermata.EventQuestionVoteCast:
 		return fmt.Sprintf("%s voted %s on %s: %d of %d", who, oneLine(data.Value), shortID(e.QuestionID), data.Votes, data.Required)
 	case fermata.EventQuestionExtended:

@@ -146,6 +146,12 @@ var wholeCommands = []struct {
 		nil, nil,
 		`{"input":{"url":"x"}}`,
 	},
+	{
+		"workflow rewind",
+		[]string{"workflow", "rewind", "q_1", "draft", "-m", "shorter", "--newest"},
+		fermata.RunRewind{}, nil,
+		`{"step":"draft","feedback":"shorter","newest":true}`,
+	},
 }
 
 // jsonNames are the names of a struct's fields as they are sent.

@@ -18,6 +18,8 @@ type workflowCommand struct {
 	Runs     workflowRunsCommand     `cmd:"" help:"List runs."`
 	Cancel   workflowCancelCommand   `cmd:"" help:"Cancel a run and all below it."`
 	Retry    workflowRetryCommand    `cmd:"" help:"Let a run go on with the step where it ended."`
+	Rewind   workflowRewindCommand   `cmd:"" help:"Send a run back to a step, with feedback."`
+	Move     workflowMoveCommand     `cmd:"" help:"Let a run go on with the newest definition."`
 	Test     workflowTestCommand     `cmd:"" help:"Run a definition with scripted answers, without a server."`
 	Schema   workflowSchemaCommand   `cmd:"" help:"Print the JSON Schema of definitions, for editors."`
 	Enable   workflowEnableCommand   `cmd:"" help:"Let triggers start runs again."`

@@ -388,7 +388,6 @@ func (w *world) cancel(id string) {
 	w.ok(err)
 }
 
-
 // events lists the events of a type of a run.
 func (w *world) events(id string, typ fermata.EventType) []*fermata.Event {
 	w.Helper()

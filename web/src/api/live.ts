@@ -13,7 +13,7 @@ export const eventTypes = [
   'question.escalated', 'question.extended', 'question.answered_late', 'question.vote_cast', 'question.assigned',
   'question.held', 'question.undone', 'question.reminded',
   'message.posted', 'message.handed', 'progress.reported', 'run.finished', 'run.lost', 'run.released',
-  'workflow.triggered', 'workflow.trigger_skipped', 'workflow.step_started', 'workflow.step_finished', 'workflow.changed', 'workflow.removed', 'workflow.tool_changed', 'workflow.tool_removed',
+  'workflow.triggered', 'workflow.rewound', 'workflow.moved', 'workflow.trigger_skipped', 'workflow.step_started', 'workflow.step_finished', 'workflow.changed', 'workflow.removed', 'workflow.tool_changed', 'workflow.tool_removed',
   'member.added', 'member.changed', 'member.invited', 'member.uninvited', 'member.signed_in', 'member.signed_out', 'member.passkey_added', 'member.passkey_removed', 'member.group_changed', 'member.identity_changed', 'member.device_added', 'member.device_removed', 'token.created', 'token.revoked', 'policy.changed',
   'gate.decided', 'gate.rule_added', 'gate.rule_removed',
   'channel.added', 'channel.changed', 'channel.removed', 'channel.routes_changed', 'delivery.dead', 'delivery.alert',

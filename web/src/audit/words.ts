@@ -15,7 +15,7 @@ const verbs: Record<Language, Record<string, string>> = {
     changed: 'changed', revoked: 'withdrawn', decided: 'decided', rule_added: 'rule added', rule_removed: 'rule removed', used: 'used', invited: 'invited', linked: 'given a sign-in link', signed_in: 'signed in',
     signed_out: 'signed out', removed: 'removed', passkey_added: 'added a passkey', passkey_removed: 'removed a passkey', uninvited: 'invitation withdrawn', group_changed: 'group changed',
     identity_changed: 'known elsewhere as somebody else', device_added: 'added a device', device_removed: 'device removed', routes_changed: 'routes changed', dead: 'given up', alert: 'told operators of trouble',
-    triggered: 'run started', trigger_skipped: 'trigger skipped', step_started: 'step begun', step_finished: 'step ended', tool_changed: 'tool changed', tool_removed: 'tool removed',
+    triggered: 'run started', rewound: 'run sent back to a step', moved: 'run moved to another definition', trigger_skipped: 'trigger skipped', step_started: 'step begun', step_finished: 'step ended', tool_changed: 'tool changed', tool_removed: 'tool removed',
   },
   de: {
     created: 'angelegt', claimed: 'übernommen', state_changed: 'bewegt', ended: 'beendet', updated: 'geändert', asked: 'gestellt', asked_again: 'noch einmal gestellt', answered: 'beantwortet', timed_out: 'abgelaufen',
@@ -24,7 +24,7 @@ const verbs: Record<Language, Record<string, string>> = {
     changed: 'geändert', revoked: 'widerrufen', decided: 'entschieden', rule_added: 'Regel hinzugefügt', rule_removed: 'Regel entfernt', used: 'benutzt', invited: 'eingeladen', linked: 'Link zum Anmelden gemacht', signed_in: 'angemeldet',
     signed_out: 'abgemeldet', removed: 'entfernt', passkey_added: 'Passkey hinzugefügt', passkey_removed: 'Passkey entfernt', uninvited: 'Einladung zurückgezogen', group_changed: 'Gruppe geändert',
     identity_changed: 'anderswo anders bekannt', device_added: 'Gerät hinzugefügt', device_removed: 'Gerät entfernt', routes_changed: 'Wege geändert', dead: 'aufgegeben', alert: 'Betreibern einen Missstand gemeldet',
-    triggered: 'Lauf gestartet', trigger_skipped: 'Auslöser übersprungen', step_started: 'Schritt begonnen', step_finished: 'Schritt beendet', tool_changed: 'Werkzeug geändert', tool_removed: 'Werkzeug entfernt',
+    triggered: 'Lauf gestartet', rewound: 'Lauf zu einem Schritt zurückgeschickt', moved: 'Lauf geht nach anderer Definition', trigger_skipped: 'Auslöser übersprungen', step_started: 'Schritt begonnen', step_finished: 'Schritt beendet', tool_changed: 'Werkzeug geändert', tool_removed: 'Werkzeug entfernt',
   },
 };
 

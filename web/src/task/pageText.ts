@@ -17,7 +17,7 @@ export const usePageText = catalogue({
     needsYou: 'Needs you',
     actors: { human: 'A person', agent: 'The agent', system: 'Fermata', policy: 'A rule', timeout: 'The deadline' },
     events: {
-      'task.created': 'made the task', 'task.claimed': 'began', 'task.state_changed': 'moved the task', 'task.ended': 'ended the task', 'task.updated': 'changed the task',
+      'workflow.rewound': 'sent the run back to a step', 'workflow.moved': 'moved the run to the newest definition', 'task.created': 'made the task', 'task.claimed': 'began', 'task.state_changed': 'moved the task', 'task.ended': 'ended the task', 'task.updated': 'changed the task',
       'question.asked': 'asked', 'question.asked_again': 'asked the same again', 'question.answered': 'answered', 'question.timed_out': 'Time ran out',
       'question.cancelled': 'withdrew the question', 'question.escalated': 'asked others, too', 'question.extended': 'put the deadline off',
       'question.answered_late': 'answered too late', 'question.vote_cast': 'voted', 'question.assigned': 'gave the question to others',
@@ -116,7 +116,7 @@ export const usePageText = catalogue({
     needsYou: 'Braucht Sie',
     actors: { human: 'Ein Mensch', agent: 'Der Agent', system: 'Fermata', policy: 'Eine Regel', timeout: 'Die Frist' },
     events: {
-      'task.created': '· Aufgabe angelegt', 'task.claimed': '· begonnen', 'task.state_changed': '· Aufgabe bewegt', 'task.ended': '· Aufgabe beendet',
+      'workflow.rewound': '· Lauf zu einem Schritt zurückgeschickt', 'workflow.moved': '· Lauf geht nach der neuesten Definition', 'task.created': '· Aufgabe angelegt', 'task.claimed': '· begonnen', 'task.state_changed': '· Aufgabe bewegt', 'task.ended': '· Aufgabe beendet',
       'task.updated': '· Aufgabe geändert', 'question.asked': '· Frage', 'question.asked_again': '· dasselbe noch einmal gefragt', 'question.answered': '· geantwortet',
       'question.timed_out': 'Die Zeit ist abgelaufen', 'question.cancelled': '· Frage zurückgezogen', 'question.escalated': '· weitere Leute gefragt',
       'question.extended': '· Frist verlängert', 'question.answered_late': '· zu spät geantwortet', 'question.vote_cast': '· abgestimmt',

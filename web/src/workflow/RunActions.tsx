@@ -14,19 +14,20 @@ import { useRefusal } from '@/ui/Refused';
 import { retryRun, useRenew, type Run, type Step } from './api';
 import { isRunEnded } from './filters';
 import { objectOf } from './inputs';
-import { failedStep } from './progress';
-import { mayRun } from './rights';
+import { failedStep, mainStepsOf } from './progress';
+import { RewindForm } from './RewindForm';
+import { mayDefine, mayRun } from './rights';
 import { useText } from './text';
 import classes from './Workflow.module.css';
 
-/** Cancels a run, or lets it go on where it ended. */
+/** Cancels a run, lets it go on where it ended, or sends it back to a step. */
 export function RunActions({ run }: { run: Run }) {
   const text = useText();
   const refusal = useRefusal();
   const renew = useRenew();
   const { data: me } = useQuery(whoamiQuery);
   const { data: task } = useQuery(taskQuery(run.id));
-  const [asked, setAsked] = useState<'cancel' | 'retry'>();
+  const [asked, setAsked] = useState<'cancel' | 'retry' | 'rewind'>();
   const change = useMutation({
     mutationFn: (call: () => Promise<unknown>) => call(),
     onSuccess: () => renew.runs(),
@@ -36,16 +37,21 @@ export function RunActions({ run }: { run: Run }) {
   const open = may && !isRunEnded(run.state);
   const again = may && run.can_retry;
   const step = failedStep(run);
+  const steps = mainStepsOf(run);
+  const back = mayDefine(me, run.project) && steps.length > 0;
   const retry = () => change.mutate(() => retryRun(run.id));
   const close = () => setAsked(undefined);
   useCommands([{ id: 'retry-run', title: text.retry, group: text.workflows, run: retry }], again);
   useCommands([{ id: 'cancel-run', title: text.cancelRun, group: text.workflows, run: () => setAsked('cancel') }], open);
+  useCommands([{ id: 'rewind-run', title: text.rewind, group: text.workflows, run: () => setAsked('rewind') }], back);
   return (
     <>
       {again && <Button size="compact-sm" mih={32} leftSection={<Icon name="play" size={14} />} loading={change.isPending} onClick={retry}>{text.retry}</Button>}
       {again && step && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('retry')}>{text.retryWith}</Button>}
+      {back && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('rewind')}>{text.rewind}</Button>}
       {open && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('cancel')}>{text.cancelRun}</Button>}
       {asked === 'cancel' && task && <CancelDialog task={task} onClose={close} onDone={(reason) => { change.mutate(() => cancelTask(run.id, reason)); close(); }} />}
+      {asked === 'rewind' && <Dialog opened onClose={close} title={text.rewind} closeOnClickOutside={false}><RewindForm run={run} steps={steps} onClose={close} /></Dialog>}
       {asked === 'retry' && step && <Dialog opened onClose={close} title={text.retryTitle(step.step)} closeOnClickOutside={false}><RetryForm run={run} step={step} onClose={close} /></Dialog>}
     </>
   );

@@ -25,6 +25,7 @@ import { isEnded, isRunEnded } from './filters';
 import { GraphView } from './GraphView';
 import { Json } from './Json';
 import { anchorOf, childrenOf, progressOf } from './progress';
+import { MoveButton } from './MoveButton';
 import { RunActions } from './RunActions';
 import { useText, type WorkflowText } from './text';
 import { Child, Timeline } from './Timeline';
@@ -180,13 +181,15 @@ function Why({ run }: { run: Run }) {
 function Given({ run }: { run: Run }) {
   const text = useText();
   const { data: workflow } = useQuery(workflowQuery(run.workflow));
+  const isOld = workflow !== undefined && workflow.hash !== run.hash;
   return (
     <section>
       <Title order={2} size="h5" mb="xs">{text.given}</Title>
       <Stack gap={6}>
         {givenWords(run.inputs) ? <Json label={text.withInputs} value={run.inputs} open /> : <Text size="sm" c="dimmed">{text.nothingGiven}</Text>}
         {run.trigger !== 'manual' && <Json label={text.cause} value={run.cause} />}
-        <Text size="sm" c="dimmed">{text.ranVersion(run.hash.slice(0, 8))}{workflow && workflow.hash !== run.hash && ` ${text.oldVersion}`}</Text>
+        <Text size="sm" c="dimmed">{text.ranVersion(run.hash.slice(0, 8))}{isOld && ` ${text.oldVersion}`}</Text>
+        {isOld && <MoveButton run={run} />}
         <Text size="sm" c="dimmed">{text.project}: {run.project}</Text>
       </Stack>
     </section>

@@ -52,6 +52,12 @@ export function progressOf(steps: readonly Step[]): Map<string, Progress> {
   return found;
 }
 
+/** The main steps that a run has come to, in the order of the definition. */
+export function mainStepsOf(run: Run): string[] {
+  const begun = new Set(run.steps?.map((step) => step.step));
+  return run.graph?.nodes.filter((node) => node.kind !== 'timeout' && !node.phase && begun.has(node.id)).map((node) => node.id) ?? [];
+}
+
 /** How long a step took, or has taken so far; nothing for one that was passed over. */
 export function tookOf(step: Pick<Step, 'state' | 'started_at' | 'ended_at'>, now: number): number | undefined {
   if (step.state === 'skipped') return undefined;

@@ -1,0 +1,29 @@
+import { Button } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { whoamiQuery } from '@/api/queries';
+import { Trouble } from '@/ui/Trouble';
+import { moveRun, useRenew, type Run } from './api';
+import { mayDefine } from './rights';
+import { useText } from './text';
+
+/** Lets a run go on with the newest definition. What is not the same there stands below. */
+export function MoveButton({ run }: { run: Run }) {
+  const text = useText();
+  const renew = useRenew();
+  const { data: me } = useQuery(whoamiQuery);
+  const move = useMutation({
+    mutationFn: () => moveRun(run.id),
+    onSuccess: () => {
+      notifications.show({ message: text.moved, closeButtonProps: { 'aria-label': text.close } });
+      return renew.runs();
+    },
+  });
+  if (!mayDefine(me, run.project) || run.state === 'done') return null;
+  return (
+    <>
+      <Button size="compact-sm" mih={32} variant="default" w="fit-content" loading={move.isPending} onClick={() => move.mutate()}>{text.move}</Button>
+      {move.error && <Trouble error={move.error} />}
+    </>
+  );
+}
