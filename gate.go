@@ -228,8 +228,9 @@ func (c *GateCall) Action() json.RawMessage {
 var shellTools = []string{"Bash", "bash", "shell", "local_shell", "exec_command", "run_shell_command", "execute"}
 
 // CallsOf returns the calls for which an action can stand, so that the rules of gates can judge
-// it. It returns none if the action is no call of a tool. An action with a command and without a
-// tool can stand for a call of each program's shell.
+// it. It returns none if the action is no call of a tool. An action in several forms stands for a
+// call in each of them: whoever runs it may read any. One with a command and without a tool can
+// stand for a call of each program's shell.
 func CallsOf(action json.RawMessage) []*GateCall {
 	var a struct {
 		Tool      string          `json:"tool"`
@@ -243,23 +244,28 @@ func CallsOf(action json.RawMessage) []*GateCall {
 	}
 	var dir string
 	_ = json.Unmarshal(a.Dir, &dir) // a folder of another form is none
-	input := a.Input
-	for _, other := range []json.RawMessage{a.Arguments, json.RawMessage("{}")} {
-		if plainObject(input) != nil {
-			input = other
+	var command json.RawMessage
+	if len(a.Command) > 0 {
+		// This cannot fail: the command was read from JSON.
+		command, _ = json.Marshal(map[string]json.RawMessage{"command": a.Command})
+	}
+	var calls []*GateCall
+	add := func(tool string, input json.RawMessage) {
+		if plainObject(input) == nil {
+			calls = append(calls, &GateCall{Tool: tool, Input: input, Dir: dir})
 		}
 	}
-	if a.Tool != "" {
-		return []*GateCall{{Tool: a.Tool, Input: input, Dir: dir}}
+	if a.Tool == "" {
+		for _, tool := range shellTools {
+			add(tool, command)
+		}
+		return calls
 	}
-	if len(a.Command) == 0 {
-		return nil
+	for _, input := range []json.RawMessage{a.Input, a.Arguments, command} {
+		add(a.Tool, input)
 	}
-	// This cannot fail: the command was read from JSON.
-	input, _ = json.Marshal(map[string]json.RawMessage{"command": a.Command})
-	calls := make([]*GateCall, 0, len(shellTools))
-	for _, tool := range shellTools {
-		calls = append(calls, &GateCall{Tool: tool, Input: input, Dir: dir})
+	if len(calls) == 0 {
+		add(a.Tool, json.RawMessage("{}"))
 	}
 	return calls
 }

@@ -89,8 +89,12 @@ func (s *Server) workflowRunRoutes() {
 			return replyOf(w.Retry(ctx, c, in.ID, input))
 		})
 	workflows(s, operation("POST /workflow-runs/{id}/rewind", "rewind-workflow-run", "Send a run back to a step that it has begun, with feedback for it"),
-		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *idBody[fermata.RunRewind]) (*workflowRunReply, error) {
-			return replyOf(w.Rewind(ctx, c, in.ID, in.Body))
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *idBody[*fermata.RunRewind]) (*workflowRunReply, error) {
+			var to fermata.RunRewind
+			if in.Body != nil {
+				to = *in.Body
+			}
+			return replyOf(w.Rewind(ctx, c, in.ID, to))
 		})
 	workflows(s, operation("POST /workflow-runs/{id}/move", "move-workflow-run", "Let a run go on with the newest definition of its workflow"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *IDInput) (*workflowRunReply, error) {

@@ -135,6 +135,9 @@ func TestAnApprovalHasTheRiskOfTheRulesThatAreAlwaysThere(t *testing.T) {
 		for _, action := range []string{
 			`{"tool":"Write","input":{"file_path":".gitattributes"}}`, `{"tool":"write_file","arguments":{"file_path":"/w/.mcp.json"}}`,
 			`{"command":"git config core.fsmonitor ./x"}`,
+			// Of several forms, whoever runs the action may read any.
+			`{"tool":"Write","input":{"file_path":"/w/a"},"arguments":{"file_path":"/w/.git/hooks/pre-commit"}}`,
+			`{"tool":"Bash","input":{"command":"ls"},"command":"git config core.fsmonitor ./x"}`, `{"tool":"Read","command":["git","config","a.b","c"]}`,
 		} {
 			_, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Risk: fermata.RiskLow, Action: []byte(action)})
 			w.equal(fermata.RiskHigh, q.Risk)

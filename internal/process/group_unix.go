@@ -8,9 +8,10 @@ import (
 )
 
 // ownGroup lets the program lead a process group, so that all it starts can be
-// stopped with it.
+// stopped with it. The group is a session of its own, without a terminal: a program
+// that shares the terminal of a person types into it and reads what they type.
 func ownGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	dieWithParent(cmd)
 }
 

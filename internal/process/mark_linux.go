@@ -22,16 +22,42 @@ const (
 // returns when none is left. They are known by the environment that they were
 // started with.
 func EndAll(mark string) {
+	endEach(func(pid string) (bool, bool) { return isMarked(pid, mark) })
+}
+
+// endProgram kills what is left of a program with the mark: what has the mark, and what is in the program's session, where a process
+// stays that clears its environment.
+func endProgram(mark string, leader int) {
+	session := strconv.Itoa(leader)
+	endEach(func(pid string) (is, unknown bool) {
+		if is, unknown = isMarked(pid, mark); !is && sessionOf(pid) == session {
+			return true, false
+		}
+		return is, unknown
+	})
+}
+
+// sessionOf returns the session of a process; "" if the process is gone, or is a zombie.
+func sessionOf(pid string) string {
+	fields, err := statOf(pid)
+	if err != nil || len(fields) <= statSession || bytes.ContainsAny(fields[statState], "ZX") {
+		return ""
+	}
+	return string(fields[statSession])
+}
+
+// endEach kills every process that is one of those, and returns when none is left.
+func endEach(isOne func(pid string) (is, unknown bool)) {
 	for range endTries {
-		if !killMarked(mark) {
+		if !killEach(isOne) {
 			return
 		}
 		time.Sleep(endPause)
 	}
 }
 
-// killMarked kills those that are there, and reports whether any was, or may have been.
-func killMarked(mark string) (found bool) {
+// killEach kills those that are there, and reports whether any was, or may have been.
+func killEach(isOne func(pid string) (is, unknown bool)) (found bool) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return false
@@ -48,11 +74,11 @@ func killMarked(mark string) (found bool) {
 		}
 		// This comes before the environment. If another process gets the number meanwhile, it has a later start.
 		began := beginningOf(name)
-		marked, unknown := isMarked(name, mark)
-		if marked {
+		is, unknown := isOne(name)
+		if is {
 			kill(pid, began)
 		}
-		found = found || marked || unknown
+		found = found || is || unknown
 	}
 	return found
 }

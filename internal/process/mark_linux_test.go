@@ -27,17 +27,19 @@ func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	other, endOther := context.WithCancel(t.Context())
 	defer endOther()
-	stays, ended := leaves(other, t, "wait")
-	for _, then := range []string{"exit", "wait"} {
-		ctx, stop := context.WithCancel(t.Context())
-		gone, _ := leaves(ctx, t, then)
-		if then == "wait" {
+	stays, ended := leaves(other, t, ownSession, "wait")
+	for _, how := range []string{ownSession, noEnvironment} {
+		for _, then := range []string{"exit", "wait"} {
+			ctx, stop := context.WithCancel(t.Context())
+			gone, _ := leaves(ctx, t, how, then)
+			if then == "wait" {
+				stop()
+			}
+			if _, err := io.Copy(io.Discard, gone); err != nil {
+				t.Error(err)
+			}
 			stop()
 		}
-		if _, err := io.Copy(io.Discard, gone); err != nil {
-			t.Error(err)
-		}
-		stop()
 	}
 	if err := stays.SetReadDeadline(time.Now()); err != nil {
 		t.Fatal(err)
@@ -49,9 +51,28 @@ func TestNothingIsLeft(t *testing.T) {
 	patience.Receive(t, "the other program ends", ended)
 }
 
-// leaves runs a program that starts another one in a session of its own. That one holds the
-// pipe, whose other end is returned.
-func leaves(ctx context.Context, t *testing.T, then string) (pipe *os.File, ended <-chan struct{}) {
+// A program leads a session of its own, which has no terminal: it types nothing into the terminal of a person, and reads nothing
+// there.
+func TestAProgramHasNoTerminal(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	script := `echo $$; cut -d " " -f 6 /proc/$$/stat; if (exec 3<>/dev/tty) 2>&-; then echo a terminal; fi`
+	if _, err := (process.Program{Argv: []string{"sh", "-c", script}, Env: os.Environ(), Stdout: &out, Stderr: &out}).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Fields(out.String()); len(said) != 2 || said[0] != said[1] {
+		t.Errorf("its number and its session are %q", said)
+	}
+}
+
+// ownSession starts a program in a session of its own; noEnvironment starts it in another process group, and without the mark.
+const (
+	ownSession    = "setsid"
+	noEnvironment = "env -i"
+)
+
+// leaves runs a program that starts another one, as said. That one holds the pipe, whose other end is returned.
+func leaves(ctx context.Context, t *testing.T, how, then string) (pipe *os.File, ended <-chan struct{}) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "alive")
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
@@ -61,10 +82,10 @@ func leaves(ctx context.Context, t *testing.T, then string) (pipe *os.File, ende
 	var errs bytes.Buffer
 	go func() {
 		defer close(done)
-		script := `setsid sh -c 'exec 3>"$1"; echo >&3; touch "$1.ready"; exec sleep 1000' sh "$1" &
+		script := `set -m; ` + how + ` sh -c 'exec 3>"$1"; echo >&3; touch "$1.ready"; exec sleep 1000' sh "$1" &
 			until [ -e "$1.ready" ]; do sleep 0.01; done; "$2"`
 		_, err := process.Program{
-			Argv: []string{"sh", "-c", script, "sh", name, then}, Env: os.Environ(), Stdout: io.Discard, Stderr: &errs,
+			Argv: []string{"bash", "-c", script, "bash", name, then}, Env: os.Environ(), Stdout: io.Discard, Stderr: &errs,
 		}.Run(ctx)
 		if err != nil {
 			t.Error(err)

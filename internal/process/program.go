@@ -87,7 +87,7 @@ func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
 	if p.Ended != nil {
 		p.Ended()
 	}
-	EndAll(mark)
+	endProgram(mark, cmd.Process.Pid)
 	stdout.drain()
 	stderr.drain()
 	return cmd.ProcessState, nil

@@ -10,6 +10,7 @@ import (
 const (
 	statState            = 0
 	statParent           = 1
+	statSession          = 3
 	statFlags            = 6
 	statBeginning        = 19
 	statCode             = 23

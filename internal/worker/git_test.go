@@ -51,6 +51,7 @@ func TestFilterInsideTheCopyIsRefused(t *testing.T) {
 func TestChangedSettings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	run(t, w.repo, "config", "remote.origin.url", "https://git.example.com/shop")
 	task := w.task("Paint", `echo one >one.txt; git config user.name robot; git config branch.main.remote origin; git config remote.origin.gh-resolved base; git config pull.rebase true`)
 	w.once()
 	w.await(task.ID, fermata.TaskDone)

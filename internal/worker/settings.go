@@ -147,22 +147,38 @@ func (s settings) addModules(common string) error {
 // harmlessKeys are settings that git, tools and agents write in the course of
 // work, and that start no program. A * stands for one or more parts.
 var harmlessKeys = []string{
-	"branch.*", "user.name", "user.email", "remote.*.gh-resolved", "remote.*.fetch", "submodule.*.active", "submodule.*.url",
-	"lfs.*.access", "lfs.repositoryformatversion", "pull.*", "push.default", "push.autosetupremote", "advice.*", "color.*",
+	"branch.*.merge", "branch.*.rebase", "branch.*.description", "branch.*.gh-merge-base", "branch.*.vscode-merge-base", "branch.autosetupmerge",
+	"branch.autosetuprebase", "branch.sort", "user.name", "user.email", "remote.*.gh-resolved", "remote.*.fetch", "submodule.*.active", "submodule.*.url",
+	"lfs.*.access", "lfs.repositoryformatversion", "pull.rebase", "pull.ff", "push.default", "push.autosetupremote", "advice.*", "color.*",
+}
+
+// remoteKeys are settings that name a remote, or the address of a repository. They are harmless if they name a remote that was
+// there before, or a repository on another machine. Git starts the hooks of one on this machine.
+var remoteKeys = []string{"branch.*.remote", "branch.*.pushremote", "remote.pushdefault"}
+
+// isHarmless reports whether nothing is started because a setting has these values now.
+func (s settings) isHarmless(key string, values []string) bool {
+	if !matchesAny(remoteKeys, key) {
+		return matchesAny(harmlessKeys, key)
+	}
+	return !slices.ContainsFunc(values, func(value string) bool {
+		_, isRemote := s.Config["remote."+value+".url"]
+		return value != "." && !isRemote && !strings.HasPrefix(value, "https://") && !strings.HasPrefix(value, "ssh://") && !strings.HasPrefix(value, "git@")
+	})
 }
 
 // changes names what is no longer as it was, sorted.
 func (s settings) changes(now settings) []string {
-	changed := compare(serious(s.Config), serious(now.Config), slices.Equal)
+	changed := compare(s.serious(s.Config), s.serious(now.Config), slices.Equal)
 	changed = append(changed, compare(s.Files, now.Files, func(a, b string) bool { return a == b })...)
 	slices.Sort(changed)
 	return changed
 }
 
 // serious returns the values without the harmless ones.
-func serious(config map[string][]string) map[string][]string {
+func (s settings) serious(config map[string][]string) map[string][]string {
 	left := maps.Clone(config)
-	maps.DeleteFunc(left, func(key string, _ []string) bool { return matchesAny(harmlessKeys, key) })
+	maps.DeleteFunc(left, s.isHarmless)
 	return left
 }
 

@@ -61,12 +61,24 @@ func TestStaysInside(t *testing.T) {
 
 func TestHarmlessSettings(t *testing.T) {
 	t.Parallel()
+	noted := settings{Config: map[string][]string{"remote.origin.url": {"https://example.com/shop"}}}
+	for value, want := range map[string]bool{
+		"origin": true, ".": true, "https://example.com/fork": true, "git@example.com:fork": true, "/tmp/evil": false, "../evil": false,
+		"file:///tmp/evil": false, "other": false, "ext::sh": false,
+	} {
+		for _, key := range []string{"branch.main.remote", "branch.main.pushremote", "remote.pushdefault"} {
+			if got := noted.isHarmless(key, []string{"origin", value}); got != want {
+				t.Errorf("%s = %s: %v", key, value, got)
+			}
+		}
+	}
 	for key, want := range map[string]bool{
+		"branch.main.mergeoptions": false, "pull.twohead": false, "pull.octopus": false, "pull.rebase": true,
 		"branch.main.merge": true, "user.email": true, "remote.up.gh-resolved": true, "submodule.s.url": true,
 		"submodule.s.update": false, "remote.origin.url": false, "core.sshcommand": false, "user.signingkey": false, "lfs.customtransfer.x.path": false,
 		"remote.origin.receivepack": false, ownPrefix + "user.name": false,
 	} {
-		if got := matchesAny(harmlessKeys, key); got != want {
+		if got := noted.isHarmless(key, []string{"x"}); got != want {
 			t.Errorf("%s: %v", key, got)
 		}
 	}

@@ -17,11 +17,11 @@ import (
 // Rewind sends a run back to a main step that it has begun, also a run that has ended. What is under way at that step, and after
 // it, is cancelled; what other branches do goes on.
 func (s *Service) Rewind(ctx context.Context, c fermata.Caller, typed string, to fermata.RunRewind) (*fermata.WorkflowRun, error) {
-	if err := to.Check(); err != nil {
-		return nil, err
-	}
 	id, err := s.runToChange(ctx, c, typed)
 	if err != nil {
+		return nil, err
+	}
+	if err := to.Check(); err != nil {
 		return nil, err
 	}
 	_, err = s.e.RewindWith(ctx, c, id, func(tx *store.Tx, t *fermata.Task) (engine.Rewound, error) {

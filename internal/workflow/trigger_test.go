@@ -273,10 +273,15 @@ func (w *world) labelBy(who fermata.Actor, id, name string) error {
 }
 
 func (w *world) deploymentBy(who fermata.Actor, id int, environment string) error {
+	return w.deploymentOf(who, id-1, id, environment)
+}
+
+// deploymentOf tells of a deployment of a run of Actions.
+func (w *world) deploymentOf(who fermata.Actor, run, id int, environment string) error {
 	return w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		tx.Append(&fermata.Event{
 			Type: fermata.EventDeploymentRequested, Actor: who,
-			Data: []byte(fmt.Sprintf(`{"repository":"acme/shop","environment":%q,"ref":"main","sha":"5f3a","run":%d,"deployment":%d,"actor":"ann"}`, environment, id-1, id)),
+			Data: []byte(fmt.Sprintf(`{"repository":"acme/shop","environment":%q,"ref":"main","sha":"5f3a","run":%d,"deployment":%d,"actor":"ann"}`, environment, run, id)),
 		})
 		return nil
 	})
@@ -300,6 +305,32 @@ func TestADeploymentThatWaitsStartsARun(t *testing.T) {
 			if run.Title != "guard for acme/shop to production" || q.Title != "Deploy 5f3a of main to production?" || run.Trigger != fermata.TriggerDeployment {
 				w.Errorf("%s, started by %s, asks %s", run.Title, run.Trigger, q.Title)
 			}
+		}
+	})
+}
+
+// When a run of Actions is started again, the question about its earlier attempt is withdrawn: whoever began the later one could
+// approve that.
+func TestALaterAttemptWithdrawsTheQuestionOfTheEarlierOne(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.put("name: guard\ntriggers: [{deployment: production}]\nsteps: [{id: ask, tool: request_approval, input: {title: \"Deploy?\", action: {run: 1}}}]\n")
+		settle := func() { w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace)) }
+		w.ok(w.deploymentOf(fermata.System, 10, 11, "production"))
+		w.ok(w.deploymentOf(fermata.System, 20, 21, "production"))
+		settle()
+		for _, run := range w.runsOf("guard", 2) {
+			w.asked(run.ID)
+		}
+		w.ok(w.deploymentOf(ann.Actor(), 10, 12, "Production"))
+		settle()
+		cancelled := 0
+		for _, run := range w.runsOf("guard", 3) {
+			if w.read(run.ID).State == fermata.TaskCancelled {
+				cancelled++
+			}
+		}
+		if cancelled != 1 {
+			w.Errorf("%d runs were cancelled", cancelled)
 		}
 	})
 }

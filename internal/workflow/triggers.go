@@ -129,8 +129,9 @@ type firing struct {
 	behind *fermata.Actor
 	// key makes that it starts once.
 	key string
-	// apart keeps it from others where the definition says nothing.
-	apart string
+	// apart keeps it from others where the definition says nothing. With replaces, it takes the place of those.
+	apart    string
+	replaces bool
 	// parent is the run that it belongs to.
 	parent string
 	// follows is the task to which the event happened that it follows.
@@ -210,6 +211,9 @@ func (s *Service) apart(tx *store.Tx, f firing, by fermata.Actor) (key string, a
 		key, policy = f.def.Name+"/"+column(fmt.Sprint(rendered)), c.Policy
 	case f.apart != "":
 		key = f.def.Name + "/" + f.apart
+		if f.replaces {
+			policy = definition.CancelPrevious
+		}
 	default:
 		return "", nil, nil
 	}

@@ -349,6 +349,8 @@ func (s *Service) fireDeployment(tx *store.Tx, f follower, e *fermata.Event, cau
 	}
 	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
 		trigger: fermata.TriggerDeployment, cause: cause, behind: behind, key: fmt.Sprintf("deployment/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
-		apart: strings.ToLower(fmt.Sprintf("deployment/%s/%v", repository, cause["deployment"])),
+		// GitHub takes one decision for all that a run of Actions deploys to an environment. So a question about an earlier attempt
+		// must not be answered by whoever began a later one.
+		apart: strings.ToLower(fmt.Sprintf("deployment/%s/%v/%s", repository, cause["run"], environment)), replaces: true,
 	})
 }

@@ -223,6 +223,42 @@ test('what is done at the end of a run stands apart, and comes when it fails', a
   assertCalm(page);
 });
 
+/** It asks whether what it wrote is good. */
+const drafting = `name: drafting
+triggers:
+  - manual: true
+steps:
+  - { id: draft, tool: wait, input: { for: 1s } }
+  - { id: good, tool: post_question, suspend: true, input: { question: "Is it good?", options: [good, bad], timeout: never } }
+`;
+
+test('a run is sent back to a step with feedback, and goes on with the newest definition', async () => {
+  await put(drafting);
+  const { id } = await start('drafting');
+  await visit(page, `/workflow-runs/${id}`);
+  await page.getByRole('heading', { name: 'Is it good?' }).waitFor();
+  await page.getByRole('button', { name: 'Go back to a step' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Feedback' }).waitFor();
+  assert.deepEqual(await dialog.getByRole('combobox', { name: 'Step' }).locator('option').allTextContents(), ['draft', 'good']);
+  await assertSoundEverywhere(page, 'workflow-run-goes-back');
+  await dialog.getByRole('combobox', { name: 'Step' }).selectOption('draft');
+  await dialog.getByRole('textbox', { name: 'Feedback' }).fill('Shorter, please.');
+  await dialog.getByRole('button', { name: 'Go back' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await until(async () => assert.deepEqual((await read(id)).steps.map((one) => `${one.step}/${one.occurrence} ${one.state}`), ['draft/1 done', 'good/1 cancelled', 'draft/2 done', 'good/2 waiting']));
+  await put(drafting.replace('[good, bad]', '[good, bad, ugly]'));
+  await page.getByRole('button', { name: 'Use the newest definition' }).click();
+  await page.getByText('steps.good is another one in the newest definition').first().waitFor();
+  await put(`${drafting}  - { id: publish, tool: wait, input: { for: 1s } }\n`);
+  await page.getByRole('button', { name: 'Use the newest definition' }).click();
+  await page.getByText('The run goes by the newest definition.').waitFor();
+  await page.getByRole('radio', { name: 'good' }).check();
+  await page.getByRole('button', { name: /^(Answer|Send)/ }).first().click();
+  await node(page, 'publish').getByText('Done').waitFor();
+  assertCalm(page);
+});
+
 test('a workflow is switched off and changed, and its webhook gets a secret', async () => {
   await visit(page, '/workflows/release');
   await page.getByRole('button', { name: 'Disable' }).click();

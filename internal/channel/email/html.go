@@ -57,6 +57,13 @@ func (w *htmlWriter) node(n *html.Node) {
 		return
 	case atom.Br:
 		w.b.WriteString("\n")
+	case atom.Img:
+		// Many mail programs show this in the place of the picture.
+		for _, a := range n.Attr {
+			if a.Key == "alt" && a.Val != "" {
+				w.text(" " + a.Val + " ")
+			}
+		}
 	default:
 	}
 	block := blocks[n.DataAtom]

@@ -1,6 +1,7 @@
 package email
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/fermata-hq/fermata/internal/notice"
@@ -102,23 +103,34 @@ func (c *config) results(r *reply) (all []result, found bool) {
 type result struct {
 	method, value string
 	params        map[string]string
-	// contradicts says that it gives a property two values: it vouches for nobody.
+	// contradicts says that it gives a property two values, or stands in a header that is not written as one is: it vouches for
+	// nobody.
 	contradicts bool
 }
 
+// keyword is the result of a method (RFC 8601 section 2.2).
+var keyword = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+
 // readResults reads the header. Comments and quoted texts go first: servers
-// write into them what the sender said, and it could hold results.
+// write into them what the sender said, and it could hold results. So could an address
+// that a server has not quoted: then something stands there that is no result. Only
+// version 1 of the header is known.
 func readResults(s string) (id string, results []result) {
 	head, rest, _ := strings.Cut(bare(s), ";")
-	if words := strings.Fields(head); len(words) > 0 {
-		id = words[0]
+	words := strings.Fields(head)
+	if len(words) == 0 || len(words) > 2 || len(words) == 2 && words[1] != "1" {
+		return "", nil
 	}
+	id = words[0]
+	malformed := false
 	for part := range strings.SplitSeq(rest, ";") {
 		r := result{params: map[string]string{}}
 		for i, word := range strings.Fields(part) {
-			name, value, _ := strings.Cut(strings.ToLower(word), "=")
+			name, value, hasValue := strings.Cut(strings.ToLower(word), "=")
+			malformed = malformed || !hasValue && word != "none"
 			if i == 0 {
 				r.method, r.value = name, value
+				malformed = malformed || hasValue && !keyword.MatchString(value)
 				continue
 			}
 			before, twice := r.params[name]
@@ -128,6 +140,9 @@ func readResults(s string) (id string, results []result) {
 		if r.value != "" {
 			results = append(results, r)
 		}
+	}
+	for i := range results {
+		results[i].contradicts = results[i].contradicts || malformed
 	}
 	return id, results
 }

@@ -98,6 +98,7 @@ func TestHTMLText(t *testing.T) {
 		{"words below a quotation of gmail", `<div>ok</div><div class="gmail_quote"><div class="gmail_attr">On</div><blockquote>x</blockquote><div>but wait</div></div>`, "ok\nbut wait"},
 		{"words below a rule", `<p>ok</p><hr><p>not yet</p>`, "ok\n________________\nnot yet"},
 		{"words in a signature", `<p>ok</p><div class="moz-signature">not yet</div>`, "ok\n-- \nnot yet"},
+		{"words for a picture", `approve<img src="cid:x" alt="not yet">`, "approve not yet"},
 		{"a signature", `<p>ok</p><div class="gmail_signature">Ada<br>Example Ltd.</div>`, "ok"},
 	}
 	for _, tt := range tests {
@@ -314,6 +315,7 @@ func TestHiddenTextIsDoubtful(t *testing.T) {
 		"outlook on the web 2":  {`<div class="elementToProof" style="font-family: Aptos, sans-serif; font-size: 12pt; color: rgb(0, 0, 0);">A</div>`, false},
 		"apple":                 {`<html><head><meta http-equiv="content-type" content="text/html"></head><body style="overflow-wrap: break-word; -webkit-nbsp-mode: space; line-break: after-white-space;">A<br id="lineBreakAtBeginningOfMessage"></body></html>`, false},
 		"a picture":             {`<p>A</p><img width="80" height="20" src="cid:x" alt="">`, false},
+		"words for a picture":   {`<p>A</p><img src="cid:x" alt="Acme Ltd">`, false},
 		"folded":                {`<details><summary>A</summary>toml</details>`, true},
 	} {
 		if _, got := htmlText(tt.html); got != tt.want {

@@ -88,6 +88,7 @@ func writeQuestion(n *notice.Notice, greeting string, m measure) string {
 	}
 	sheet.footer(n)
 	found := mark{delivery: n.Delivery, question: q.ID, state: state, words: wordsOf(q)}
+	found.undecided = n.Outcome != nil && n.Outcome.Status != fermata.Answered
 	if state == stateOpen {
 		found.action = q.ActionHash
 	}

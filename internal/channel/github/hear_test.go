@@ -313,6 +313,37 @@ func TestTheOnlyQuestionThatTakesAnAnswerIsMeant(t *testing.T) {
 	})
 }
 
+// A question that closes before anybody decided it is replaced by another one. A comment that does not name a question may be about
+// the first one, so it decides nothing.
+func TestACommentDoesNotAnswerTheQuestionInAnotherOnesPlace(t *testing.T) {
+	t.Parallel()
+	for status, words := range map[fermata.QuestionStatus]string{
+		fermata.Cancelled: "withdrawn", fermata.TimedOut: "nobody answered", fermata.Answered: "answered by grace: toml",
+	} {
+		t.Run(string(status), func(t *testing.T) {
+			ways(t, func(t *testing.T, change map[string]any, hearing func(*world)) {
+				w := start(t, change)
+				asked := w.question(first, choice())
+				receipt := w.send(asked)
+				if _, err := w.channel.Update(t.Context(), closed(asked, status, words), receipt); err != nil {
+					t.Fatal(err)
+				}
+				w.send(w.question(second, choice()))
+				hearing(w)
+				w.comment("ada", "B")
+				patience.Await(t, "Ada is asked which one she means", func() bool {
+					return slices.ContainsFunc(w.hub.Told("ada"), func(s string) bool { return strings.Contains(s, "another question has just closed here") })
+				})
+				if got := w.desk.answer(second); got != "" {
+					t.Errorf("after one that is %s: %s", status, got)
+				}
+				w.comment("ada", "/answer bbbbbb B")
+				patience.Await(t, "the answer counts", func() bool { return w.desk.answer(second) == "ada: toml" })
+			})
+		})
+	}
+}
+
 func TestQuestionOfAnotherIssueCannotBeNamed(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)

@@ -21,6 +21,8 @@ type mark struct {
 	delivery, question string
 	// state is open, page (open, answered on its page alone) or closed.
 	state string
+	// undecided says that the question closed, and no person decided it.
+	undecided bool
 	// action is the hash of the action that the comment shows whole.
 	action string
 	// words are digests of what an answer can begin with.
@@ -35,6 +37,8 @@ const (
 	stateOpen   = "open"
 	statePage   = "page"
 	stateClosed = "closed"
+
+	endUndecided = "undecided"
 )
 
 var (
@@ -53,6 +57,9 @@ func (m mark) String() string {
 	add("delivery", unsafeID.ReplaceAllString(m.delivery, "_"))
 	add("question", unsafeID.ReplaceAllString(m.question, "_"))
 	add("state", m.state)
+	if m.undecided {
+		add("end", endUndecided)
+	}
 	add("action", unsafeID.ReplaceAllString(m.action, "_"))
 	add("words", strings.Join(m.words, "."))
 	if m.reply != 0 {
@@ -80,6 +87,8 @@ func readMark(body string) (mark, bool) {
 			m.question = value
 		case "state":
 			m.state = value
+		case "end":
+			m.undecided = value == endUndecided
 		case "action":
 			m.action = value
 		case "words":

@@ -70,11 +70,11 @@ func (w *written) pick(body string, now time.Time) (pick, bool) {
 	}
 	switch {
 	case len(open) == 1:
-		return settled(open[0], rest), true
+		return w.meant(open[0], rest), true
 	case len(open) > 1:
 		takes := taking(open, rest, explicit)
 		if len(takes) == 1 {
-			return settled(takes[0], rest), true
+			return w.meant(takes[0], rest), true
 		}
 		if len(takes) == 0 {
 			takes = open
@@ -98,6 +98,29 @@ func taking(open []ownComment, text string, explicit bool) []ownComment {
 		}
 	}
 	return found
+}
+
+// How long a question that closed can be the one which a comment means. One that no person decided closes when its asker likes:
+// the asker could put another question in its place.
+const (
+	undecidedFor = 10 * time.Minute
+	decidedFor   = 30 * time.Second
+)
+
+// meant returns the pick of a question that the comment does not name. It is a problem if another question has closed shortly
+// before the comment, because its author may have read that one.
+func (w *written) meant(o ownComment, text string) pick {
+	before := slices.ContainsFunc(w.comments, func(other ownComment) bool {
+		m, long := other.mark, decidedFor
+		if m.undecided {
+			long = undecidedFor
+		}
+		return m.question != "" && m.question != o.mark.question && m.state == stateClosed && w.asOf.Sub(other.UpdatedAt) < long
+	})
+	if !before {
+		return settled(o, text)
+	}
+	return pick{ownComment: o, problem: fmt.Sprintf("another question has just closed here. Please name the one that you mean, as in `/answer %s A`.", ending(o.mark.question))}
 }
 
 // settled returns the pick of a question, unless it takes no comment.

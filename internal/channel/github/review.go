@@ -65,7 +65,7 @@ func (w *written) reviewed(text string) (pick, bool) {
 	case 0:
 		return pick{}, false
 	case 1:
-		return settled(open[0], text), true
+		return w.meant(open[0], text), true
 	default:
 		return pick{problem: whichOne(open)}, true
 	}

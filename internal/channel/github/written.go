@@ -12,8 +12,8 @@ import (
 // written is what the channel's own account has written on an issue.
 type written struct {
 	self Account
-	// at is when it was read.
-	at       time.Time
+	// at is when it was read. asOf is the instant of which it is a view: see [written.when].
+	at, asOf time.Time
 	comments []ownComment
 }
 
@@ -64,7 +64,7 @@ func (w *written) sent(n *notice.Notice) *Comment {
 // when returns what stood on the issue at an instant: nobody answers what is
 // asked later.
 func (w *written) when(at time.Time) *written {
-	stood := &written{self: w.self, at: w.at}
+	stood := &written{self: w.self, at: w.at, asOf: at}
 	for _, one := range w.comments {
 		if !one.CreatedAt.After(at) {
 			stood.comments = append(stood.comments, one)

@@ -133,7 +133,7 @@ func TestThreadReplies(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.awaitTold(t, l.ada, "Z")
-			for _, more := range []map[string]any{{"subtype": "message_changed"}, {"bot_id": "B1"}, {"subtype": "bot_message"}} {
+			for _, more := range []map[string]any{{"subtype": "message_changed"}, {"bot_id": "B1"}, {"app_id": "A1"}, {"edited": map[string]any{"user": "U1", "ts": "1.0"}}, {"subtype": "bot_message"}} {
 				if err := l.Happen(l.ada, m.ID, "B", more); err != nil {
 					t.Fatal(err)
 				}

@@ -173,7 +173,7 @@ func (c *Channel) usage(command string) string {
 func (c *Channel) event(ctx context.Context, e *slackevents.EventsAPIEvent, hear notice.Hear) reply {
 	m, isMessage := e.InnerEvent.Data.(*slackevents.MessageEvent)
 	outer, hasID := e.Data.(*slackevents.EventsAPICallbackEvent)
-	if !isMessage || !hasID || outer.EventID == "" || !writtenNow(m) {
+	if !isMessage || !hasID || outer.EventID == "" || !writtenNow(m, outer) {
 		return accepted
 	}
 	if m.ThreadTimeStamp == "" || m.ThreadTimeStamp == m.TimeStamp {
@@ -219,10 +219,18 @@ func (c *Channel) event(ctx context.Context, e *slackevents.EventsAPIEvent, hear
 
 // writtenNow reports whether a message was written by a person just now:
 // edits, bots and what Slack itself says do not count.
-func writtenNow(m *slackevents.MessageEvent) bool {
+func writtenNow(m *slackevents.MessageEvent, outer *slackevents.EventsAPICallbackEvent) bool {
 	switch m.SubType {
 	case "", "thread_broadcast", "file_share":
 	default:
+		return false
+	}
+	// The type of the library has neither.
+	var more struct {
+		AppID  string          `json:"app_id"`
+		Edited json.RawMessage `json:"edited"`
+	}
+	if outer.InnerEvent == nil || json.Unmarshal(*outer.InnerEvent, &more) != nil || more.AppID != "" || len(more.Edited) > 0 {
 		return false
 	}
 	return m.BotID == "" && m.User != "" && strings.TrimSpace(m.Text) != ""

@@ -103,6 +103,13 @@ func workflowRuns(s *suite) {
 	if run.Workflow != "autofix" || run.State != fermata.TaskDone || run.EndedAt == nil || run.StartedBy.Name != hard || string(run.Inputs) != `{"issue":7}` {
 		s.Fatalf("the run is %+v", run)
 	}
+	s.write(func(tx *store.Tx) {
+		run.Hash, run.Inputs = "other", []byte(`{"issue":8}`)
+		tx.MoveWorkflowRun(run)
+	})
+	if moved, err := r.WorkflowRun(ids[1]); err != nil || moved.Hash != "other" || string(moved.Inputs) != `{"issue":8}` {
+		s.Fatalf("the run is %+v, %v", moved, err)
+	}
 	found, err := r.FiredRun("event/autofix/0/9")
 	s.ok(err)
 	s.equal(ids[0], found)

@@ -88,13 +88,16 @@ export function useLiveLists(): void {
   }, [client]);
 }
 
-/** Reads a run again when something happens to it, or to the tasks that it made. */
+/** Reads a run again when something happens to it, or to the tasks that it made, and its workflow when that is changed. */
 export function useLiveRun(ids: readonly string[]): void {
   const client = useQueryClient();
   const all = ids.join(' ');
   useEffect(() => {
     const shown = new Set(all.split(' '));
-    return follow(client, runsKey, (_, task) => task !== undefined && shown.has(task));
+    const stops = [
+      follow(client, runsKey, (_, task) => task !== undefined && shown.has(task)), follow(client, workflowsKey, (type) => type === 'workflow.changed'),
+    ];
+    return () => stops.forEach((stop) => stop());
   }, [client, all]);
 }
 
