@@ -97,7 +97,7 @@ func (s *Server) workflowRunRoutes() {
 			return replyOf(w.Rewind(ctx, c, in.ID, to))
 		})
 	workflows(s, operation("POST /workflow-runs/{id}/move", "move-workflow-run", "Let a run go on with the newest definition of its workflow"),
-		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *IDInput) (*workflowRunReply, error) {
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *idBody[*nothing]) (*workflowRunReply, error) {
 			return replyOf(w.Move(ctx, c, in.ID))
 		})
 }

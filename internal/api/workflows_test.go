@@ -20,7 +20,7 @@ var workflowRoutes = []string{
 	"DELETE /v1/mcp-servers/{name}", "DELETE /v1/tools/{name}", "DELETE /v1/workflows/{name}",
 	"GET /v1/mcp-servers", "GET /v1/mcp-servers/{name}", "GET /v1/named-tools", "GET /v1/tools", "GET /v1/tools/{name}",
 	"GET /v1/workflow-runs", "GET /v1/workflow-runs/{id}", "GET /v1/workflows", "GET /v1/workflows/{name}", "GET /v1/workflows/{name}/runs",
-	"POST /v1/hooks/workflow/{name}", "POST /v1/tools", "POST /v1/tools/{name}/refresh", "POST /v1/workflow-runs/{id}/retry", "POST /v1/workflows/validate",
+	"POST /v1/hooks/workflow/{name}", "POST /v1/tools", "POST /v1/tools/{name}/refresh", "POST /v1/workflow-runs/{id}/retry", "POST /v1/workflow-runs/{id}/rewind", "POST /v1/workflow-runs/{id}/move", "POST /v1/workflows/validate",
 	"POST /v1/workflows/{name}/disable", "POST /v1/workflows/{name}/enable", "POST /v1/workflows/{name}/runs", "POST /v1/workflows/{name}/webhook-secret",
 	"PUT /v1/mcp-servers/{name}", "PUT /v1/tools/{name}", "PUT /v1/workflows/{name}",
 }

@@ -113,6 +113,8 @@ type effect struct {
 type crashWorld struct {
 	*world
 	order order
+	// source is the definition of the runs.
+	source string
 }
 
 func newCrashWorld(t *testing.T, opts store.Options) *crashWorld {
@@ -124,7 +126,7 @@ func newCrashWorld(t *testing.T, opts store.Options) *crashWorld {
 	w.db = storetest.Open(t, w.opts)
 	w.e, w.s = w.process(nil)
 	w.ok(w.e.Start(t.Context()))
-	return &crashWorld{w, order{
+	return &crashWorld{world: w, order: order{
 		URL: opts.URL, Schema: opts.Schema, Effects: filepath.Join(t.TempDir(), "effects"), Lease: 10 * time.Second,
 		Keys: ring.Path(),
 	}}
@@ -196,10 +198,14 @@ type crashCase struct {
 	points int64
 }
 
+// rewound is a workflow whose run is sent back to its first step when it asks for the first time.
+const rewound = crashing + "# sent back\n"
+
 var crashCases = map[string]crashCase{
-	"done":   {crashing, "before/1:done ask/1:done after/1:done last/1:done ", []string{"before", "after", "last"}, 9},
-	"failed": {crashingEnd, "before/1:done fail/1:failed (tool_failed: it fails) ask/1:done after/1:done tidy/1:done ", []string{"before", "fail", "after", "tidy"}, 15},
-	"forked": {crashingFork, "before/1:done ask/1:done beside/1:done after/1:done last/1:done ", []string{"before", "beside", "after", "last"}, 13},
+	"rewound": {rewound, "before/1:done ask/1:cancelled before/2:done ask/2:done after/1:done last/1:done ", []string{"after", "last"}, 13},
+	"done":    {crashing, "before/1:done ask/1:done after/1:done last/1:done ", []string{"before", "after", "last"}, 9},
+	"failed":  {crashingEnd, "before/1:done fail/1:failed (tool_failed: it fails) ask/1:done after/1:done tidy/1:done ", []string{"before", "fail", "after", "tidy"}, 15},
+	"forked":  {crashingFork, "before/1:done ask/1:done beside/1:done after/1:done last/1:done ", []string{"before", "beside", "after", "last"}, 13},
 	"fail fast": {crashingFast, "before/1:done rest/1:cancelled fail/1:failed (tool_failed: it fails) tidy/1:done also/1:done ",
 		[]string{"before", "fail", "tidy", "also"}, 15},
 	"repeated": {crashingRounds, "mend/1:skipped test/1:failed (tool_failed: it fails) mend/2:done test/2:done last/1:done ", []string{"mend", "last"}, 9},
@@ -340,6 +346,7 @@ func killAt(w *crashWorld, c crashCase, point int64) {
 // runUntil starts a run and a process. It kills the process at the point and reports whether the process got there.
 func (w *crashWorld) runUntil(c crashCase, point int64) (id string, died bool) {
 	w.Helper()
+	w.source = c.source
 	w.put(c.source)
 	run, err := w.s.Start(w.Context(), admin, "crashing", nil)
 	w.ok(err)
@@ -417,7 +424,11 @@ func (w *crashWorld) answerAll(ids []string) {
 func (w *crashWorld) moveOn(id string) (ended bool) {
 	w.Helper()
 	run := w.read(id)
-	if run.PendingQuestion != nil && run.State == fermata.TaskAwaitingInput {
+	switch {
+	case run.PendingQuestion == nil || run.State != fermata.TaskAwaitingInput:
+	case w.source == rewound && len(w.events(id, fermata.EventRunRewound)) == 0:
+		w.rewind(id, "before", "Once more.")
+	default:
 		w.answer(run.PendingQuestion, fermata.Answer{Answer: "b"})
 	}
 	for _, s := range run.Steps {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
@@ -349,6 +350,23 @@ func TestARunGoesBackWithTheNewestDefinition(t *testing.T) {
 			w.Error("a rewind that was refused withdrew the question")
 		}
 		w.verifies()
+	})
+}
+
+// A run that was moved past the server does not go on, and the audit finds a move to a definition that nobody stored.
+func TestNoRunIsMovedPastTheServer(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run(drafting, nil)
+		q := w.asked(run.ID)
+		first := run.Hash
+		w.put(drafting + "# another\n")
+		_, err := w.s.Move(w.Context(), admin, run.ID)
+		w.ok(err)
+		storetest.Exec(w, w.opts, "UPDATE workflow_runs SET hash = '"+first+"'")
+		w.answer(q, fermata.Answer{Answer: fermata.Approve})
+		if ended := w.awaitEnd(run.ID); !strings.Contains(ended.Summary, "it was changed in the database") {
+			w.Errorf("the run is %s: %s", ended.State, ended.Summary)
+		}
 	})
 }
 

@@ -70,7 +70,7 @@ export const newSecret = (name: string) => need(api.POST('/v1/workflows/{name}/w
 export const startRun = (name: string, inputs: Record<string, unknown>) => need(api.POST('/v1/workflows/{name}/runs', { ...path({ name }), body: { inputs } }));
 export const retryRun = (id: string, input?: unknown) => need(api.POST('/v1/workflow-runs/{id}/retry', { ...path({ id }), body: input === undefined ? {} : { input } }));
 export const rewindRun = (id: string, body: Schemas['RunRewind']) => need(api.POST('/v1/workflow-runs/{id}/rewind', { ...path({ id }), body }));
-export const moveRun = (id: string) => need(api.POST('/v1/workflow-runs/{id}/move', path({ id })));
+export const moveRun = (id: string) => need(api.POST('/v1/workflow-runs/{id}/move', { ...path({ id }), body: {} }));
 export const putTool = (name: string, tool: ToolDefinition) => need(api.PUT('/v1/tools/{name}', { ...path({ name }), body: tool }));
 export const refreshTools = (name: string) => need(api.POST('/v1/tools/{name}/refresh', path({ name })));
 export const removeTool = (name: string) => need(api.DELETE('/v1/tools/{name}', path({ name })));
