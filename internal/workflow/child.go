@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -296,6 +297,9 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 	}
 	if !t.State.Ended() {
 		return false, nil
+	}
+	if t.Reason == fermata.ReasonLowConfidence && row.QuestionID != "" {
+		return true, hopeless(codeAside, errors.New(asideNote))
 	}
 	if t.State != fermata.TaskDone {
 		why := t.Summary

@@ -29,6 +29,7 @@ const (
 	codeWithdrawn = "question_cancelled"
 	codeRefused   = "question_refused"
 	codeRejected  = "approval_rejected"
+	codeAside     = "set_aside"
 )
 
 // stepError is why a step failed.
@@ -101,11 +102,14 @@ func (x *execution) failed(ctx context.Context, step *definition.Step, row *ferm
 	case step.OnError == definition.OnErrorAsk:
 		return x.askRemedy(ctx, step, row)
 	}
+	x.st.Waits = ""
+	if row.Error.Code == codeAside {
+		return x.end(ctx, fermata.TaskSkipped, fermata.ReasonLowConfidence, fmt.Sprintf("The step %s: %s", step.ID, row.Error.Message))
+	}
 	reason := fermata.ReasonStepFailed
 	if row.Error.Code == codeSilence {
 		reason = fermata.ReasonQuestionTimedOut
 	}
-	x.st.Waits = ""
 	return x.end(ctx, fermata.TaskFailed, reason, fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
 }
 

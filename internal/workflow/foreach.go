@@ -191,7 +191,7 @@ func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fer
 			// The transaction may be run again.
 			at = 0
 		}
-		q, err := x.askBeside(h, fmt.Sprintf("%s (%d)", step.ID, *u.row.Item+1), asks[at], fermata.Thresholds{})
+		q, err := x.askBeside(h, fmt.Sprintf("%s (%d)", step.ID, *u.row.Item+1), asks[at], x.thresholds(step))
 		if err != nil {
 			return nil, err
 		}
@@ -277,7 +277,7 @@ func (x *execution) together(ctx context.Context, step *definition.Step, row *fe
 	row.Output = doc
 	if failed > 0 {
 		var why error = &stepError{
-			code: first.Error.Code, permanent: first.Error.Code == codeRejected, err: fmt.Errorf("%d of %d items failed, the first of them item %d: %s", failed, len(list), *first.Item, first.Error.Message),
+			code: first.Error.Code, permanent: first.Error.Code == codeRejected || first.Error.Code == codeAside, err: fmt.Errorf("%d of %d items failed, the first of them item %d: %s", failed, len(list), *first.Item, first.Error.Message),
 		}
 		if safe {
 			why = tool.SafeToRetry(why)
