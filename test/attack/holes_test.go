@@ -422,6 +422,30 @@ var seededBugs = []seededBug{
 		pkg: "./internal/api", caughtBy: "TestACallThatWaitsGoesByPresentRights",
 	},
 	{
+		name: "an action is judged in one form", file: "gate.go",
+		old: "[]json.RawMessage{a.Input, a.Arguments, command}",
+		new: "[]json.RawMessage{a.Input}",
+		pkg: "./internal/engine", caughtBy: "TestAnApprovalHasTheRiskOfTheRulesThatAreAlwaysThere",
+	},
+	{
+		name: "a question takes another one's place", file: "internal/channel/github/pick.go",
+		old: "	if !before {",
+		new: "	if !before || true {",
+		pkg: "./internal/channel/github", caughtBy: "TestACommentDoesNotAnswerTheQuestionInAnotherOnesPlace",
+	},
+	{
+		name: "an agent shares the terminal", file: "internal/process/group_unix.go",
+		old: "Setsid: true",
+		new: "Setpgid: true",
+		pkg: "./internal/process", caughtBy: "TestAProgramHasNoTerminal",
+	},
+	{
+		name: "a moved run goes by what the database says", file: "internal/workflow/pinned.go",
+		old: `["hash"] != run.Hash {`,
+		new: `["hash"] != run.Hash && false {`,
+		pkg: "./internal/workflow", caughtBy: "TestNoRunIsMovedPastTheServer",
+	},
+	{
 		name: "a link outlives its maker", file: "internal/engine/links.go",
 		old: "case maker.DisabledAt != nil || !isOwn && !administers(maker):",
 		new: "case (maker.DisabledAt != nil || !isOwn && !administers(maker)) && false:",
