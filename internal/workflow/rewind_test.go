@@ -274,10 +274,10 @@ func TestARunMovesToTheNewestDefinition(t *testing.T) {
 // the run would pass over.
 func TestWhatARunDoesNotMoveTo(t *testing.T) {
 	for name, tt := range map[string]struct{ from, to, says string }{
-		"another input":    {`{topic: "{{ inputs.topic }}"}`, `{topic: "coffee"}`, "steps.look is another one"},
-		"no such step":     {"id: look, tool: note, output: seen", "id: see, tool: note, output: seen", "steps.look is not in the newest definition"},
-		"a new step above": {"  - {id: draft,", "  - {id: more, tool: note}\n  - {id: draft,", "steps.draft is another one"},
-		"another question": {"Is it good?", "Is it really good?", "steps.good is another one"},
+		"another input":    {`{topic: "{{ inputs.topic }}"}`, `{topic: "coffee"}`, "steps.look is another one there"},
+		"no such step":     {"id: look, tool: note, output: seen", "id: see, tool: note, output: seen", "steps.look is another one there, or none"},
+		"a new step above": {"  - {id: draft,", "  - {id: more, tool: note}\n  - {id: draft,", "steps.draft is another one there"},
+		"another question": {"Is it good?", "Is it really good?", "steps.good is another one there"},
 		"another input of the workflow": {
 			"inputs: {topic: {type: string, default: tea}}", "inputs: {topic: {type: string, default: tea}, count: {type: number, required: true}}", "count",
 		},
@@ -345,7 +345,7 @@ func TestARunGoesBackWithTheNewestDefinition(t *testing.T) {
 		})
 		w.put(strings.Replace(drafting, "id: look, tool: note", "id: look, tool: analyze", 1))
 		_, err = w.s.Rewind(w.Context(), admin, run.ID, fermata.RunRewind{Step: "draft", Newest: true})
-		w.refuses(err, "steps.look is another one")
+		w.refuses(err, "steps.look is another one there")
 		if q := w.read(run.ID).PendingQuestion; q == nil || q.Status != fermata.Pending {
 			w.Error("a rewind that was refused withdrew the question")
 		}

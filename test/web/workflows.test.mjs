@@ -249,7 +249,7 @@ test('a run is sent back to a step with feedback, and goes on with the newest de
   await until(async () => assert.deepEqual((await read(id)).steps.map((one) => `${one.step}/${one.occurrence} ${one.state}`), ['draft/1 done', 'good/1 cancelled', 'draft/2 done', 'good/2 waiting']));
   await put(drafting.replace('[good, bad]', '[good, bad, ugly]'));
   await page.getByRole('button', { name: 'Use the newest definition' }).click();
-  await page.getByText('steps.good is another one in the newest definition').first().waitFor();
+  await page.getByText('steps.good is another one there').first().waitFor();
   await put(`${drafting}  - { id: publish, tool: wait, input: { for: 1s } }\n`);
   await page.getByRole('button', { name: 'Use the newest definition' }).click();
   await page.getByText('The run goes by the newest definition.').waitFor();

@@ -1,0 +1,154 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// Move lets a run go on with the definition of its workflow that is stored now. The steps that it has begun must be the same there,
+// except for those that it will do again. A run that has ended goes on when it is retried.
+func (s *Service) Move(ctx context.Context, c fermata.Caller, typed string) (*fermata.WorkflowRun, error) {
+	id, err := s.runToChange(ctx, c, typed)
+	if err != nil {
+		return nil, err
+	}
+	_, err = engine.Write(ctx, s.e, c, fermata.ToRewindWorkflow, func(tx *store.Tx) (struct{}, error) {
+		t, err := tx.Task(id)
+		if err != nil {
+			return struct{}{}, err
+		}
+		if err := checkMovable(t); err != nil {
+			return struct{}{}, err
+		}
+		x, err := s.openToChange(tx, t)
+		if err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, x.moveToNewest(tx, c)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.OneRun(ctx, c, id)
+}
+
+// checkMovable refuses to move a run that is moving on, and one that has nothing more to do.
+func checkMovable(t *fermata.Task) error {
+	if t.State == fermata.TaskInProgress {
+		return fermata.Errorf(fermata.CodeIllegalTransition, "the run is at work").WithHint("move it when it waits")
+	}
+	if t.State == fermata.TaskDone {
+		return fermata.Errorf(fermata.CodeIllegalTransition, "the run is done").
+			WithHint("send it back to a step with the newest definition: fermata workflow rewind %s STEP --newest", t.ID)
+	}
+	return nil
+}
+
+// moveToNewest lets the run go on with the newest definition of its workflow.
+func (x *execution) moveToNewest(tx *store.Tx, c fermata.Caller) error {
+	w, err := tx.Workflow(x.run.Workflow)
+	if err != nil {
+		return err
+	}
+	if w.Project != orDefault(x.run.Project) {
+		return fermata.Errorf(fermata.CodeIllegalTransition, "the workflow %s is in another project now", w.Name).WithHint("start a new run there")
+	}
+	if w.Hash == x.run.Hash {
+		return nil
+	}
+	newest, err := x.s.loadPinned(tx.Reader, w.Name, w.Hash)
+	if err != nil {
+		return err
+	}
+	if err := x.checkSame(newest); err != nil {
+		return err
+	}
+	inputs, err := checkInputs(newest, object(x.run.Inputs))
+	if err != nil {
+		return err
+	}
+	x.run.Hash, x.run.Inputs = w.Hash, data(inputs)
+	tx.MoveWorkflowRun(x.run)
+	tx.Append(&fermata.Event{
+		Type: fermata.EventRunMoved, TaskID: x.run.ID, Actor: c.Actor(), Data: data(map[string]any{"workflow": w.Name, "hash": w.Hash}),
+	})
+	return nil
+}
+
+// checkSame refuses another definition in which a step that the run keeps is not the same, or in which the run would pass over a
+// new step.
+func (x *execution) checkSame(newest *definition.Workflow) error {
+	if x.def.Forks(definition.MainPhase) != newest.Forks(definition.MainPhase) {
+		return errNotSame([]string{"steps run side by side in only one of the two definitions"})
+	}
+	// again says of each step at which the run is whether it is done once more.
+	again := map[string]bool{}
+	for _, p := range x.places() {
+		again[p.Next] = p.Again || p.Waits == waitsRetry || x.isHidden(p.Next)
+	}
+	var wrong []string
+	kept, passed := map[string]bool{}, map[string]bool{}
+	for i := range x.def.Steps {
+		step := &x.def.Steps[i]
+		isOver := step.Phase != definition.MainPhase && x.phase() == definition.MainPhase
+		if again[step.ID] || x.isHidden(step.ID) || isOver {
+			continue
+		}
+		_, isAt := again[step.ID]
+		kept[step.ID], passed[step.ID] = true, !isAt
+		if other := newest.Step(step.ID); other == nil || !step.Equal(other) {
+			wrong = append(wrong, fmt.Sprintf("steps.%s is another one there, or none, and the run has begun it", step.ID))
+		}
+	}
+	wrong = append(wrong, passedOver(newest, again, kept, passed)...)
+	if len(wrong) > 0 {
+		return errNotSame(wrong)
+	}
+	return nil
+}
+
+// passedOver says which main steps of another definition a run could not come to, and at which it could not go on. The run is at the
+// steps of at, keeps those of kept, and has passed those of passed.
+func passedOver(newest *definition.Workflow, at, kept, passed map[string]bool) []string {
+	var wrong []string
+	left := maps.Clone(at)
+	for i := range newest.Steps {
+		step := &newest.Steps[i]
+		_, isAt := at[step.ID]
+		delete(left, step.ID)
+		if step.Phase != definition.MainPhase || kept[step.ID] {
+			continue
+		}
+		isReady := !slices.ContainsFunc(step.Needs, func(id string) bool { return !passed[id] })
+		switch {
+		case isReady && !isAt:
+			wrong = append(wrong, fmt.Sprintf("steps.%s is new, and the run has passed where it begins", step.ID))
+		case isAt && !isReady:
+			wrong = append(wrong, fmt.Sprintf("steps.%s needs a step that the run has not done", step.ID))
+		}
+	}
+	for id := range left {
+		if !kept[id] {
+			wrong = append(wrong, fmt.Sprintf("steps.%s, where the run goes on, is not there", id))
+		}
+	}
+	return wrong
+}
+
+// isHidden reports whether a step was not begun, or is done again before anybody sees what it gave.
+func (x *execution) isHidden(step string) bool { return x.st.Visits[step] <= x.st.Hidden[step] }
+
+// errNotSame refuses to move a run, and says what keeps it.
+func errNotSame(wrong []string) error {
+	slices.Sort(wrong)
+	return fermata.Errorf(fermata.CodeIllegalTransition, "the run cannot go on with the newest definition: %s", strings.Join(wrong, "; ")).
+		WithHint("send it back to a step before that, with the newest definition; or start a new run")
+}
