@@ -302,7 +302,8 @@ func (w *crashWorld) answerWhenAsked(id string, by *child) (dead bool) {
 			return false
 		}
 		if by.hasEnded() {
-			return true
+			// It may have ended the run first.
+			return !w.moveOn(id)
 		}
 		if time.Now().After(deadline) {
 			w.Fatalf("the run has not ended: %s", w.describe(w.read(id)))
