@@ -10,6 +10,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
@@ -76,16 +77,13 @@ func (s *Service) open(ctx context.Context, claim *fermata.Claim) (*execution, e
 	if err != nil {
 		return nil, err
 	}
-	x := &execution{s: s, claim: claim, run: run, byKey: map[rowKey]*fermata.WorkflowStep{}, calling: map[string]bool{}, results: make(chan callResult, mostCalls)}
+	x := &execution{s: s, claim: claim, run: run, calling: map[string]bool{}, results: make(chan callResult, mostCalls)}
 	if x.def, err = s.pinned(r, run); err != nil {
 		return nil, err
 	}
 	x.secrets = s.secretsOf(x.def)
-	if x.rows, err = r.Steps(run.ID); err != nil {
+	if err := x.readSteps(r); err != nil {
 		return nil, err
-	}
-	for _, row := range x.rows {
-		x.byKey[keyOf(row.Step, row.Occurrence, row.Item)] = row
 	}
 	if x.st, err = readState(claim.Task.Checkpoint); err != nil {
 		return nil, err
@@ -96,6 +94,16 @@ func (s *Service) open(ctx context.Context, claim *fermata.Claim) (*execution, e
 	x.cause, x.ins = object(run.Cause), object(run.Inputs)
 	x.now, err = s.db.Now(ctx)
 	return x, err
+}
+
+// readSteps reads what became of the steps so far.
+func (x *execution) readSteps(r store.Reader) (err error) {
+	x.rows, err = r.Steps(x.run.ID)
+	x.byKey = make(map[rowKey]*fermata.WorkflowStep, len(x.rows))
+	for _, row := range x.rows {
+		x.byKey[keyOf(row.Step, row.Occurrence, row.Item)] = row
+	}
+	return err
 }
 
 func object(doc json.RawMessage) map[string]any {

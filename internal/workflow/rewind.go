@@ -74,7 +74,7 @@ func (s *Service) openToChange(tx *store.Tx, t *fermata.Task) (*execution, error
 	if err != nil {
 		return nil, err
 	}
-	x := &execution{s: s, run: run, byKey: map[rowKey]*fermata.WorkflowStep{}, now: tx.Now()}
+	x := &execution{s: s, run: run, now: tx.Now()}
 	if x.def, err = s.pinned(tx.Reader, run); err != nil {
 		return nil, err
 	}
@@ -84,11 +84,8 @@ func (s *Service) openToChange(tx *store.Tx, t *fermata.Task) (*execution, error
 	if x.st == nil {
 		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the run has not begun")
 	}
-	if x.rows, err = tx.Steps(run.ID); err != nil {
+	if err := x.readSteps(tx.Reader); err != nil {
 		return nil, err
-	}
-	for _, row := range x.rows {
-		x.byKey[keyOf(row.Step, row.Occurrence, row.Item)] = row
 	}
 	x.restorePlaces(t.State.Ended())
 	return x, nil
