@@ -150,5 +150,5 @@ func (x *execution) isHidden(step string) bool { return x.st.Visits[step] <= x.s
 func errNotSame(wrong []string) error {
 	slices.Sort(wrong)
 	return fermata.Errorf(fermata.CodeIllegalTransition, "the run cannot go on with the newest definition: %s", strings.Join(wrong, "; ")).
-		WithHint("send it back to a step before that, with the newest definition; or start a new run")
+		WithHint("send it back to that step, or to one before it, with the newest definition; or start a new run")
 }
