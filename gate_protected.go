@@ -42,15 +42,15 @@ var protections = []*protection{
 		alsoPath: isGitFile, alsoCommand: setsOrStartsByGit, alsoSetting: startsProgramOfGit, alsoLine: startsByVariable,
 	},
 	{
-		id: ProtectedAgentRule, reason: "it writes the settings of an agent program, such as .mcp.json or .claude: by these, the program starts others",
+		id: ProtectedAgentRule, reason: "it writes or changes the settings of an agent program, such as .mcp.json or .claude: by these, the program starts others",
 		names: []string{
 			".mcp.json", ".claude.json", ".codex", ".opencode", "opencode.json", "opencode.jsonc",
 			"managed-settings.json", "managed-settings.d", "managed-mcp.json", "claude_desktop_config.json",
 		},
 		folders:  []string{".claude", ".gemini"},
-		words:    []string{".config/opencode", "opencode/plugin", "/etc/codex", "/etc/claude-code", "/etc/gemini-cli"},
+		words:    slices.Concat([]string{".config/opencode", "opencode/plugin", "/etc/codex", "/etc/claude-code", "/etc/gemini-cli"}, agentSettingWords),
 		inside:   []string{"settings.json", "settings.local.json", "config.toml", "config.json", "hooks.json", "plugin", "plugins"},
-		alsoPath: isAgentFolder,
+		alsoPath: isAgentFolder, alsoCommand: setsAgentProgram, alsoSetting: leadsAgentProgram, alsoLine: leadsByVariable,
 	},
 }
 
@@ -101,7 +101,7 @@ func (p *protection) writtenByLine(line Shell, inside bool) bool {
 		return true
 	case inside && (len(line.Writes) > 0 || slices.ContainsFunc(line.Calls, acts)):
 		return true
-	case slices.ContainsFunc(line.Writes, p.coversWord) || slices.ContainsFunc(line.Calls, p.writtenByCommand):
+	case slices.ContainsFunc(line.Writes, p.mayCoverWord) || slices.ContainsFunc(line.Calls, p.writtenByCommand):
 		return true
 	case slices.ContainsFunc(line.Settings, func(setting string) bool {
 		name, value, _ := strings.Cut(setting, "=")
@@ -151,17 +151,23 @@ func (p *protection) writtenByCommand(words []string) bool {
 	case looks(words):
 		return false
 	default:
-		return slices.ContainsFunc(words[1:], p.isMentioned) || words[0] == "find" && p.isFoundBy(words)
+		return slices.ContainsFunc(words[1:], p.mayBeMentioned) || words[0] == "find" && p.isFoundBy(words)
 	}
 }
 
 // isMentioned reports whether a text holds a word that means one of the files.
-func (p *protection) isMentioned(text string) bool {
+func (p *protection) isMentioned(text string) bool { return mentions(text, p.coversWord) }
+
+// mayBeMentioned reports whether a text holds a word that means one of the files, or may mean one by what the line does not tell.
+func (p *protection) mayBeMentioned(text string) bool { return mentions(text, p.mayCoverWord) }
+
+// mentions reports whether a text holds a word of a kind.
+func mentions(text string, is func(word string) bool) bool {
 	if strings.HasPrefix(text, "--exclude") && !strings.ContainsFunc(text, unicode.IsSpace) {
 		return false // grep, rsync and tar leave the file out
 	}
-	return p.coversWord(text) || slices.ContainsFunc(strings.FieldsFunc(text, isBetweenWords), func(word string) bool {
-		return p.coversWord(word) || len(word) > 2 && word[0] == '-' && p.coversWord(word[2:]) // -o.git/config
+	return is(text) || slices.ContainsFunc(strings.FieldsFunc(text, isBetweenWords), func(word string) bool {
+		return is(word) || len(word) > 2 && word[0] == '-' && is(word[2:]) // -o.git/config
 	})
 }
 
@@ -177,6 +183,38 @@ func (p *protection) coversWord(word string) bool {
 		return strings.HasPrefix(part, ".") && strings.ContainsAny(part, "*?[") && fitsOne(part, slices.Concat(p.names, p.folders))
 	})
 }
+
+// mayCoverWord reports whether a word means one of the files, or may do so by what the line does not tell: an unknown text in front of
+// "it/config" may be ".g", and one in front of "/config" may be the whole folder. A name of which nothing is known does not count.
+func (p *protection) mayCoverWord(word string) bool {
+	if !strings.Contains(word, UnknownText) || p.coversWord(word) {
+		return p.coversWord(word)
+	}
+	parts := strings.Split(plainLetters(word), "/")
+	last := parts[len(parts)-1]
+	if slices.Contains([]string{".git", ".json", ".jsonc"}, strings.TrimPrefix(last, UnknownText)) {
+		return false // the ending of a name of its own
+	}
+	if p.covers(strings.ReplaceAll(word, UnknownText, "")) || p.covers(strings.ReplaceAll(word, UnknownText, "/")) {
+		return true
+	}
+	for i, part := range parts {
+		known := strings.ReplaceAll(part, UnknownText, "")
+		switch {
+		case known == part:
+		case known == "" || len(known) == 1:
+			if i+2 == len(parts) && slices.Contains(p.inside, parts[i+1]) && slices.Contains(tellingNames, parts[i+1]) && (known == "" || fitsOne(part, slices.Concat(p.names, p.folders))) {
+				return true
+			}
+		case fitsOne(part, slices.Concat(p.names, p.folders)):
+			return true
+		}
+	}
+	return false
+}
+
+// tellingNames are names of files in folders of git and of agent programs that are enough for a question where the folder is not told.
+var tellingNames = []string{"config", "config.worktree", "hooks", "settings.json", "settings.local.json", "config.toml", "hooks.json"}
 
 // findActs reports whether find does more than look at what it finds.
 func findActs(words []string) bool {
