@@ -96,12 +96,22 @@ func (p *protection) writtenBy(c *GateCall, fields any, read ReadShell) bool {
 
 // writtenByLine reports whether a command line writes such files. inside says that it runs in a folder of them.
 func (p *protection) writtenByLine(line Shell, inside bool) bool {
+	// The rests of a command are commands of their own, with the same words.
+	known := map[string]bool{}
+	mayBeMentioned := func(word string) bool {
+		is, ok := known[word]
+		if !ok {
+			is = p.mayBeMentioned(word)
+			known[word] = is
+		}
+		return is
+	}
 	switch {
 	case p.alsoLine != nil && p.alsoLine(line):
 		return true
 	case inside && (len(line.Writes) > 0 || slices.ContainsFunc(line.Calls, acts)):
 		return true
-	case slices.ContainsFunc(line.Writes, p.mayCoverWord) || slices.ContainsFunc(line.Calls, p.writtenByCommand):
+	case slices.ContainsFunc(line.Writes, p.mayCoverWord) || slices.ContainsFunc(line.Calls, func(words []string) bool { return p.writtenByCommand(words, mayBeMentioned) }):
 		return true
 	case slices.ContainsFunc(line.Settings, func(setting string) bool {
 		name, value, _ := strings.Cut(setting, "=")
@@ -140,18 +150,18 @@ func looks(words []string) bool {
 // writtenByCommand reports whether a command may write such a file: it names one
 // and does more than look at it, or it sets what git goes by. A command that changes into
 // such a folder counts as well, because the next one can name a file without the folder.
-func (p *protection) writtenByCommand(words []string) bool {
+func (p *protection) writtenByCommand(words []string, mayBeMentioned func(word string) bool) bool {
 	switch {
 	case len(words) == 0:
 		return false
 	case p.alsoCommand != nil && p.alsoCommand(words):
 		return true
 	case words[0] == "git":
-		return p.isWrittenByGit(words[1:])
+		return p.isWrittenByGit(words[1:], mayBeMentioned)
 	case looks(words):
 		return false
 	default:
-		return slices.ContainsFunc(words[1:], p.mayBeMentioned) || words[0] == "find" && p.isFoundBy(words)
+		return slices.ContainsFunc(words[1:], mayBeMentioned) || words[0] == "find" && p.isFoundBy(words)
 	}
 }
 

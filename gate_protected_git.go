@@ -38,16 +38,16 @@ var gitReads = []string{
 
 // isWrittenByGit reports whether git, with the words behind it, writes one of the files that it names, or may do so by words that the line
 // does not tell.
-func (p *protection) isWrittenByGit(words []string) bool {
+func (p *protection) isWrittenByGit(words []string, mayBeMentioned func(word string) bool) bool {
 	options, words := splitGit(words)
 	if len(words) == 0 {
 		return false
 	}
 	inside := slices.ContainsFunc(options, p.isMentioned)
-	if slices.ContainsFunc(gitOutputs(words[1:]), func(file string) bool { return inside && !path.IsAbs(file) || p.mayBeMentioned(file) }) {
+	if slices.ContainsFunc(gitOutputs(words[1:]), func(file string) bool { return inside && !path.IsAbs(file) || mayBeMentioned(file) }) {
 		return true
 	}
-	return !slices.Contains(gitReads, words[0]) && (inside || slices.ContainsFunc(words[1:], p.mayBeMentioned))
+	return !slices.Contains(gitReads, words[0]) && (inside || slices.ContainsFunc(words[1:], mayBeMentioned))
 }
 
 // gitOutputs returns the files that git writes by its option --output, which every subcommand has that shows changes.

@@ -58,8 +58,9 @@ type shellReader struct {
 	// fed are the commands to which xargs adds words. runsInput says that a command may run the inputs.
 	fed       []fedCommand
 	runsInput bool
-	// started counts the commands that others start from their words, and hidden those that they may start.
-	started, hidden int
+	// started counts the commands that others start from their words, and hidden those that they may start; lines counts the words that
+	// are read as command lines, and noted the bytes of all commands.
+	started, hidden, lines, noted int
 	// functions are the functions that the line declares, and readers the variables that take the inputs. shifts says that it
 	// shifts positional parameters.
 	functions map[string]bool
@@ -261,10 +262,26 @@ func (*shellReader) textsUnknown(word *syntax.Word) []string {
 	return braced(word, func(part syntax.WordPart) string { return standIn(part, false) })
 }
 
+// bracesOf returns how many braces open in the fixed texts of a word.
+func bracesOf(word *syntax.Word) int {
+	count := 0
+	for _, part := range word.Parts {
+		if lit, ok := part.(*syntax.Lit); ok {
+			count += strings.Count(lit.Value, "{")
+		}
+	}
+	return count
+}
+
+// braced returns the words that a shell makes of a word with braces.
 func braced(word *syntax.Word, unknown func(part syntax.WordPart) string) []string {
 	split := &syntax.Word{Parts: slices.Clone(word.Parts)}
 	if !syntax.SplitBraces(split) {
 		text, _ := wordText(word, unknown)
+		return []string{text}
+	}
+	if bracesOf(word) > mostBraces {
+		text, _ := wordText(split, unknown)
 		return []string{text}
 	}
 	var all []string
@@ -279,8 +296,20 @@ func braced(word *syntax.Word, unknown func(part syntax.WordPart) string) []stri
 	return all
 }
 
+// mostNoted bounds the bytes of all commands that are noted. A line beyond it counts as a git that does anything.
+const mostNoted = 4 << 20
+
 // note adds a command as it stands, and under its bare name.
 func (r *shellReader) note(args []string) {
+	if r.noted > mostNoted {
+		return
+	}
+	for _, word := range args {
+		r.noted += len(word) + 1
+	}
+	if r.noted > mostNoted {
+		args = []string{"git", fermata.UnknownText}
+	}
 	r.commands, r.calls = append(r.commands, strings.ReplaceAll(strings.Join(args, " "), fermata.UnknownText, "*")), append(r.calls, args)
 	if bare := bareCommand(args); bare[0] != args[0] {
 		r.note(bare)
@@ -321,7 +350,7 @@ func (r *shellReader) addWords(args []string, depth int) {
 		return
 	}
 	// Flags and settings may stand between: every rest may be the command.
-	for i := start; i < len(args); i++ {
+	for i := start; i < len(args) && r.noted <= mostNoted; i++ {
 		r.note(args[i:])
 		if i == start || !strings.HasPrefix(args[i], "-") {
 			r.follow(bareCommand(args[i:]), depth)
@@ -384,9 +413,11 @@ func (r *shellReader) follow(args []string, depth int) {
 		r.walkLine(strings.Join(args[1:], " "), depth+1)
 		r.runsInput = r.runsInput || slices.ContainsFunc(args[1:], isUnknown)
 	case name == "trap" || slices.Contains(shells, name):
-		for i, line := range args[1:] {
+		if at := slices.IndexFunc(args[1:], func(word string) bool { return !strings.HasPrefix(word, "-") }); at >= 0 {
+			r.positional(args[min(at+3, len(args)):]) // behind the line, and the name that it has for itself
+		}
+		for _, line := range args[1:] {
 			if !strings.HasPrefix(line, "-") {
-				r.positional(args[min(i+3, len(args)):])
 				r.walkLine(line, depth+1)
 			}
 		}

@@ -245,6 +245,7 @@ func (lineValues) Each(func(name string, v expand.Variable) bool) {}
 func variables(words []*syntax.Word) (names []string, hasDefaults, isSimple bool) {
 	found, count, simple := map[string]bool{}, 0, true
 	for _, word := range words {
+		simple = simple && bracesOf(word) <= mostBraces
 		syntax.Walk(word, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.CmdSubst, *syntax.ProcSubst:

@@ -222,8 +222,10 @@ func gitRuns(args []string) []string {
 
 // gitRunsWords returns the command that git bisect run or git submodule foreach starts.
 func gitRunsWords(args []string) []string {
+	hasSubmodule := false
 	for i := 1; i+1 < len(args); i++ {
-		if args[i-1] == "bisect" && args[i] == "run" || slices.Contains(args[:i], "submodule") && args[i] == "foreach" {
+		hasSubmodule = hasSubmodule || args[i-1] == "submodule"
+		if args[i-1] == "bisect" && args[i] == "run" || hasSubmodule && args[i] == "foreach" {
 			return withoutFlags(args[i+1:])
 		}
 	}

@@ -35,6 +35,9 @@ func startOfCommand(args []string) int {
 	return -1
 }
 
+// mostLines bounds how many words are read as command lines. A line with more counts as a git that does anything.
+const mostLines = 64
+
 // readLineOf reads the first of the words behind a command that starts others as a command line, if it may be one: su -c takes one, and
 // env -S one with the words behind it.
 func (r *shellReader) readLineOf(words []string, depth int) {
@@ -47,6 +50,10 @@ func (r *shellReader) readLineOf(words []string, depth int) {
 	}
 	line = strings.ReplaceAll(line, `\_`, " ")
 	if !strings.ContainsAny(line, " \t\n$;&|<>`") {
+		return
+	}
+	if r.lines++; r.lines > mostLines {
+		r.note([]string{"git", fermata.UnknownText})
 		return
 	}
 	r.walkLine(line, depth+1)
