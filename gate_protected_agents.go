@@ -25,7 +25,7 @@ var agentPrograms = map[string][]string{
 
 // Words of agent programs by which they change their settings: what is changed, and how.
 var (
-	agentSettings = []string{"mcp", "plugin", "plugins", "plug", "extension", "extensions", "config", "features", "skill", "skills", "hooks"}
+	agentSettings = []string{"mcp", "plugin", "plugins", "plug", "extension", "extensions", "config", "features", "skill", "skills", "hooks", "agent"}
 	agentChanges  = []string{
 		"add", "add-json", "add-from-claude-desktop", "remove", "rm", "delete", "install", "uninstall", "link", "enable", "disable", "set", "update", "upgrade", "new", "migrate",
 		"import", "marketplace", "reset-project-choices", "create", "edit", "config",

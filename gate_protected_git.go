@@ -92,7 +92,9 @@ func splitGit(words []string) (options, rest []string) {
 // setsOrStartsByGit reports whether a command has git set what it goes by, or start a program that an option or a setting names.
 func setsOrStartsByGit(words []string) bool {
 	if words[0] == "scalar" {
-		return slices.Contains([]string{"register", "unregister", "clone", "reconfigure", "run", "delete"}, firstArgument(words[1:]))
+		return slices.ContainsFunc(words[1:], func(word string) bool {
+			return slices.Contains([]string{"register", "unregister", "clone", "reconfigure", "run", "delete"}, word)
+		})
 	}
 	if words[0] != "git" {
 		return false

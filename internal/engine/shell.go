@@ -320,7 +320,7 @@ func (r *shellReader) note(args []string) {
 // for a program such as git-config.
 func bareCommand(args []string) []string {
 	name := path.Base(args[0])
-	if low := strings.TrimSuffix(strings.ToLower(name), ".exe"); isWatched(low) {
+	if low := strings.ReplaceAll(strings.TrimSuffix(strings.ToLower(name), ".exe"), fermata.UnknownText, ""); isWatched(low) {
 		name = low
 	}
 	if verb, ok := strings.CutPrefix(name, "git-"); ok && verb != "" {
@@ -343,9 +343,9 @@ func (r *shellReader) addWords(args []string, depth int) {
 	if r.functions[name] || name == "set" {
 		r.positional(args[1:])
 	}
+	r.hide(args)
 	start := startOfCommand(args)
 	if start < 0 {
-		r.hide(args)
 		r.follow(args, depth)
 		return
 	}
@@ -364,6 +364,10 @@ func (r *shellReader) addWords(args []string, depth int) {
 			r.note(append(slices.Clone(args[i:]), "*", "*"))
 		}
 		r.readLineOf(args[i:], depth)
+		if rest := bareCommand(args[i:]); isFed(rest[0]) && depth < mostShells {
+			r.addWords(rest, depth+1)
+			break // it reads the rests
+		}
 	}
 	if isFed(name) {
 		r.feeds(name, args[1:])
@@ -414,6 +418,7 @@ func (r *shellReader) follow(args []string, depth int) {
 		r.runsInput = r.runsInput || slices.ContainsFunc(args[1:], isUnknown)
 	case name == "trap" || slices.Contains(shells, name):
 		if at := slices.IndexFunc(args[1:], func(word string) bool { return !strings.HasPrefix(word, "-") }); at >= 0 {
+			r.keep("0", args[min(at+2, len(args)):min(at+3, len(args))]...)
 			r.positional(args[min(at+3, len(args)):]) // behind the line, and the name that it has for itself
 		}
 		for _, line := range args[1:] {

@@ -92,7 +92,7 @@ func (r *shellReader) areKnown(words []*syntax.Word) bool {
 	names, _, isSimple := variables(words)
 	count := 1
 	for _, name := range names {
-		if slices.Contains(ordinary, name) && len(r.values[name]) == 0 {
+		if slices.Contains(ordinary, name) && len(r.values[name]) == 0 && !isChanged(words, name) {
 			continue
 		}
 		count *= len(r.values[name])
@@ -101,6 +101,19 @@ func (r *shellReader) areKnown(words []*syntax.Word) bool {
 		}
 	}
 	return isSimple
+}
+
+// isChanged reports whether an expansion in words takes a part of a variable, or changes it.
+func isChanged(words []*syntax.Word, name string) bool {
+	found := false
+	for _, word := range words {
+		syntax.Walk(word, func(n syntax.Node) bool {
+			expansion, ok := n.(*syntax.ParamExp)
+			found = found || ok && expansion.Param != nil && expansion.Param.Value == name && (expansion.Exp != nil || expansion.Repl != nil || expansion.Slice != nil)
+			return !found
+		})
+	}
+	return found
 }
 
 // ordinary are variables that hold no name of a protected file, unless the line sets them.
@@ -165,6 +178,9 @@ func (r *shellReader) expanded(words []*syntax.Word) [][]string {
 	names = slices.DeleteFunc(names, func(name string) bool { return len(r.values[name]) == 0 })
 	if !isSimple || len(names) == 0 && !hasDefaults {
 		return nil
+	}
+	if len(r.values["IFS"]) > 1 && !slices.Contains(names, "IFS") {
+		names = append(names, "IFS") // the line says between which characters words are split
 	}
 	var all [][]string
 	for i := range mostReadings {

@@ -20,6 +20,9 @@ var interpreters = []string{"python", "perl", "ruby", "node", "nodejs", "deno", 
 func readsCommands(args []string) bool {
 	name := path.Base(args[0])
 	bare := strings.TrimRight(name, "0123456789.")
+	if slices.Contains([]string{"at", "batch", "crontab"}, name) || name == "make" && slices.Contains(args, "-") {
+		return true
+	}
 	isShell, isSource := slices.Contains(shells, name), name == "source" || args[0] == "."
 	if !isShell && !isSource && !slices.Contains(interpreters, bare) {
 		return false
@@ -93,6 +96,8 @@ func (r *shellReader) feed() {
 	for i := 0; i < len(r.inputs) && i < mostInputs; i++ {
 		if r.runsInput {
 			r.walkLine(r.inputs[i], 1)
+			r.walkLine(strings.Join(strings.Fields(r.inputs[i]), " "), 1)
+			r.hide([]string{"", r.inputs[i]})
 		}
 		for _, name := range r.readers[:min(len(r.readers), mostReadings)] {
 			r.keep(name, r.inputs[i])

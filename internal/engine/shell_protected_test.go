@@ -198,9 +198,12 @@ func TestProtectedFilesBehindOtherPrograms(t *testing.T) {
 		"some-launcher /usr/bin/git config a.b c", "python3 -c 'import os; os.system(\"git config a.b c\")'", "node -e 'spawn(\"git\",[\"config\",\"a.b\",\"c\"])'", "awk 'BEGIN{system(\"git config a.b c\")}'",
 		"some-launcher 'HOME=/tmp/e git status'", "sh -c 'git${IFS}config${IFS}a.b${IFS}c'", "git${IFS}config${IFS}a.b${IFS}c", "csh -c 'git config a.b c'", "env A=config -S 'git ${A} a.b c'",
 		"bash -c \"$(echo git config a.b c)\"", "eval \"$(printf 'git config %s c' a.b)\"", "A=(git config a.b c); \"${A[@]}\"", "set -- git config a.b c; \"$@\"", "f() { \"$@\"; }; f git config a.b c",
+		"nice -n 5 xargs git config a < x", "make -f - <<< $'x:\n\tgit config a b'", "at now <<< 'git config a b'", "crontab - <<< '* * * * * git config a b'", "vim -c '!git config a b' -c q",
+		"tar cf x --checkpoint-action=exec='git config a b' y", "ssh -o ProxyCommand='git config a b' h", "${0%sh}git config a b", "mapfile -t A < <(printf 'git\nconfig\na\nb'); \"${A[@]}\"", "sh -c '$0 config a b' git",
+		"PROMPT_COMMAND='git config a b' bash -i", "IFS=,; x=git,config,a,b; $x", "GIT config a b", "git.exe config a b", "python3 - <<'E'\nos.system(\"git config a b\")\nE",
 		// Subcommands of git by their own programs.
 		"git-config a.b c", "/usr/lib/git-core/git-config a.b c", "git-remote add x y", "git-submodule add x y", "git-lfs install", "sudo git-config a.b c", "exec -a git-config git a.b c",
-		"git init --separate-git-dir=/work/p/meta", "git init --separate-git-dir /work/p/meta", "git init --sep /work/p/meta", "git clone --separate-git-dir=m x y", "scalar register", "scalar clone x",
+		"git init --separate-git-dir=/work/p/meta", "git init --separate-git-dir /work/p/meta", "git init --sep /work/p/meta", "git clone --separate-git-dir=m x y", "scalar register", "scalar -C x register", "scalar clone x",
 		"scalar reconfigure -a", "git lfs migrate import --include=x", "git lfs install", "git lfs uninstall", "git daemon --access-hook=./x",
 		// Words that come from elsewhere in the line.
 		"echo .gi | xargs -I{} cp x {}t/config", "echo .gi | xargs -I {} cp x {}t/config", "echo .gi | xargs -i cp x {}t/config", "echo .gi | xargs --replace=R cp x Rt/config",
@@ -219,7 +222,7 @@ func TestProtectedFilesBehindOtherPrograms(t *testing.T) {
 		"fish -c 'set -x HOME /tmp/e; git status'", "HOME=/tmp/e some-launcher git status", "HOME=/tmp/e npx git status", "HOME=/tmp/e git-status",
 		// Settings of agent programs, and the gate itself.
 		"claude mcp add evil -- id", "claude mcp add-json evil '{}'", "claude mcp remove x", "claude plugin install x", "claude plugin marketplace add x", "claude config set a b", "codex mcp add x -- id",
-		"codex features disable hooks", "codex exec -c features.hooks=false x", "gemini extensions install x", "gemini extensions link .", "gemini mcp add x y", "gemini hooks migrate", "opencode mcp add", "opencode plugin x",
+		"codex features disable hooks", "codex exec -c features.hooks=false x", "gemini extensions install x", "gemini extensions link .", "gemini mcp add x y", "gemini hooks migrate", "opencode mcp add", "opencode plugin x", "opencode agent create",
 		"npx @anthropic-ai/claude-code mcp add x -- id", "npx -y @anthropic-ai/claude-code@latest mcp add x -- id", "sudo -u ada claude mcp add x -- id", "some-agent mcp add x -- id",
 		"claude --settings x -p y", "claude --setting-sources '' -p y", "claude --mcp-config x -p y", "claude --bare -p y", "CLAUDE_CONFIG_DIR=/tmp/e claude -p y", "CODEX_HOME=/tmp/e codex exec y", "export OPENCODE_CONFIG_DIR=x",
 		"opencode --pure run x", "fermata install claude --remove", "fermata install claude", "/usr/local/bin/fermata install codex --remove", "fermata gate add allow '*'", "fermata gate remove x", "fermata --url x install claude",
@@ -239,6 +242,7 @@ func TestProtectedFilesBehindOtherPrograms(t *testing.T) {
 		"fermata ask x", "fermata gate list", "fermata gate test Bash command=x", "fermata install claude --dry-run", "fermata inbox", "mcp-server add x", "sed -n \"$n p\" a; cat .gitignore", "awk '{ print $1 }' f; cat .git/HEAD", "awk '{ print $1 }' f > g",
 		"time make test", "timeout 5 go test ./...", "strace -f make", "ssh host uptime", "cp defconfig .config", "cp defconfig \"$O/.config\"", "mkdir -p ~/.config/app && cp x ~/.config/app/config.yml", "x=abc; echo ${x:1:1}; rm ${x}.o",
 		"for d in a b; do touch $d/config; done", "i=$((i+1)); touch x$i", "tar czf \"x-$(date +%F).tgz\" src", "rm -f \"${f}s\"", "GIT_DIR=x git status", "while read -r f; do rm \"$f\"; done < list",
+		"cat > a.md <<'E'\ngit config a b\nE", "python3 - <<'E'\nprint('git')\nE", "MSG='git config a b'; make", "sudo make install", "nice xargs rm < x", "IFS=,; x=a,b; rm $x",
 	} {
 		if got := judgeAllowed(t, command); got != fermata.GateAllow {
 			t.Errorf("%q: %s, want allow", command, got)

@@ -41,6 +41,9 @@ func (r *shellReader) setTo(name string, values ...string) {
 	r.keep(name, values...)
 	for _, value := range values {
 		r.settings = append(r.settings, name+"="+value)
+		if slices.Contains([]string{"PROMPT_COMMAND", "LESSOPEN", "LESSCLOSE"}, name) {
+			r.hide([]string{"", value})
+		}
 	}
 }
 

@@ -104,9 +104,12 @@ func (r *shellReader) hide(args []string) {
 			continue
 		}
 		for _, part := range strings.FieldsFunc(args[i], func(c rune) bool { return strings.ContainsRune(";&|\n", c) }) {
-			words := strings.FieldsFunc(part, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("\"'`()[]{}<>,\\", c) })
+			words := strings.FieldsFunc(part, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("\"'`()[]{}<>,\\!", c) })
 			for j, word := range words {
 				r.hideOne(words[j:])
+				if at := strings.LastIndexByte(word, '='); at >= 0 && at+1 < len(word) {
+					r.hideOne(append([]string{word[at+1:]}, words[j+1:]...))
+				}
 				if name, _, isSetting := strings.Cut(word, "="); isSetting && name != "" && name == strings.ToUpper(name) {
 					r.settings = append(r.settings, word)
 				}
