@@ -23,6 +23,9 @@ func ScopeOf(t *Task) GateScope {
 	return GateScope{Project: t.Project, TaskID: t.ID, SessionKey: t.SessionKey, SessionOf: t.CreatedBy}
 }
 
+// UnknownText stands in the words of a [Shell] for what the line does not tell.
+const UnknownText = "**"
+
 // Shell is what a command line runs, as a reader of the shell's language found.
 type Shell struct {
 	// Plain says that it is one command with fixed words: no operator, no
@@ -31,7 +34,8 @@ type Shell struct {
 	// Commands are the commands that it runs, with the quotes taken off,
 	// those within substitutions and within sh -c as well.
 	Commands []string
-	// Calls are the same commands as lists of words.
+	// Calls are the same commands as lists of words, and those that other commands may start from their words. An [UnknownText] in a word
+	// is one that neither the line nor the place where it runs tells.
 	Calls [][]string
 	// Loose are the commands whose words the line does not fully tell, because they hold a variable
 	// or a substitution, or because the command takes words or commands from its input: xargs, a shell

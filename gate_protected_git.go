@@ -25,7 +25,7 @@ func pathsOfHooks() []string {
 // gitSettingWords are the commands and options of git by which an allow rule names what it lets git set or start.
 var gitSettingWords = []string{
 	"git remote add", "git remote set-url", "git submodule add", "git submodule set-url", "git submodule set-branch", "git lfs ", "git maintenance ",
-	"--upload-pack", "--receive-pack", "--extcmd",
+	"--upload-pack", "--receive-pack", "--extcmd", "--separate-git-dir", "--access-hook", "scalar ", "git-config", "git-remote", "git-submodule", "git-lfs",
 }
 
 // gitReads are the subcommands of git that write none of the files that they name, except by [gitOutputs].
@@ -36,17 +36,18 @@ var gitReads = []string{
 	"shortlog", "show", "show-branch", "show-ref", "status", "tag", "update-index", "var", "verify-commit", "verify-tag", "version", "whatchanged",
 }
 
-// isWrittenByGit reports whether git, with the words behind it, writes one of the files that it names.
-func (p *protection) isWrittenByGit(words []string) bool {
+// isWrittenByGit reports whether git, with the words behind it, writes one of the files that it names, or may do so by words that the line
+// does not tell.
+func (p *protection) isWrittenByGit(words []string, mayBeMentioned func(word string) bool) bool {
 	options, words := splitGit(words)
 	if len(words) == 0 {
 		return false
 	}
 	inside := slices.ContainsFunc(options, p.isMentioned)
-	if slices.ContainsFunc(gitOutputs(words[1:]), func(file string) bool { return inside && !path.IsAbs(file) || p.isMentioned(file) }) {
+	if slices.ContainsFunc(gitOutputs(words[1:]), func(file string) bool { return inside && !path.IsAbs(file) || mayBeMentioned(file) }) {
 		return true
 	}
-	return !slices.Contains(gitReads, words[0]) && (inside || slices.ContainsFunc(words[1:], p.isMentioned))
+	return !slices.Contains(gitReads, words[0]) && (inside || slices.ContainsFunc(words[1:], mayBeMentioned))
 }
 
 // gitOutputs returns the files that git writes by its option --output, which every subcommand has that shows changes.
@@ -90,6 +91,11 @@ func splitGit(words []string) (options, rest []string) {
 
 // setsOrStartsByGit reports whether a command has git set what it goes by, or start a program that an option or a setting names.
 func setsOrStartsByGit(words []string) bool {
+	if words[0] == "scalar" {
+		return slices.ContainsFunc(words[1:], func(word string) bool {
+			return slices.Contains([]string{"register", "unregister", "clone", "reconfigure", "run", "delete"}, word)
+		})
+	}
 	if words[0] != "git" {
 		return false
 	}
@@ -116,17 +122,19 @@ func setsOrStartsByGit(words []string) bool {
 	case "submodule":
 		return slices.Contains([]string{"add", "set-url", "set-branch"}, first)
 	case "lfs":
-		return slices.Contains([]string{"install", "update", "track", "untrack"}, first)
+		return slices.Contains([]string{"install", "uninstall", "update", "track", "untrack"}, first) || first == "migrate" && !slices.Contains(words, "info")
 	case "maintenance":
 		return slices.Contains([]string{"start", "stop", "register", "unregister"}, first)
 	case "init":
-		return has("--template")
+		return has("--template") || has("--separate-git-dir")
 	case "clone":
-		return has("--template") || has("--upload-pack") || hasFlag(words, 'u', "bjo") || slices.ContainsFunc(clonedSettings(words), func(setting string) bool { return !isHarmlessSetting(setting) })
+		return has("--template") || has("--separate-git-dir") || has("--upload-pack") || hasFlag(words, 'u', "bjo") || slices.ContainsFunc(clonedSettings(words), func(setting string) bool { return !isHarmlessSetting(setting) })
 	case "grep":
 		return has("--open-files-in-pager") || hasFlag(words, 'O', "efABCm")
 	case "difftool":
 		return has("--extcmd") || hasFlag(words, 'x', "tUSG")
+	case "daemon":
+		return has("--access-hook")
 	case "send-email":
 		return has("--smtp-server") || has("--sendmail-cmd") || has("--to-cmd") || has("--cc-cmd") || has("--header-cmd")
 	case "filter-branch", "instaweb", "remote-ext":
@@ -223,13 +231,17 @@ var (
 	sharedVariables  = []string{"PAGER", "EDITOR", "VISUAL", "SSH_ASKPASS", "HOME", "XDG_CONFIG_HOME"}
 )
 
-// startsByVariable reports whether a line runs git with a variable of sharedVariables that it sets itself.
+// startsByVariable reports whether a line runs git with a variable of sharedVariables that it sets itself, or with one that it does not tell.
 func startsByVariable(line Shell) bool {
-	return slices.ContainsFunc(line.Calls, func(words []string) bool { return len(words) > 0 && words[0] == "git" }) &&
-		slices.ContainsFunc(line.Settings, func(setting string) bool {
-			name, value, _ := strings.Cut(setting, "=")
-			return slices.Contains(sharedVariables, name) && !isHarmlessProgram(value)
-		})
+	return slices.ContainsFunc(line.Calls, func(words []string) bool { return len(words) > 0 && words[0] == "git" }) && setsOneOf(line, sharedVariables)
+}
+
+// setsOneOf reports whether a line sets one of these variables to more than a harmless program.
+func setsOneOf(line Shell, variables []string) bool {
+	return slices.ContainsFunc(line.Settings, func(setting string) bool {
+		name, value, _ := strings.Cut(setting, "=")
+		return (slices.Contains(variables, name) || strings.Contains(name, UnknownText)) && !isHarmlessProgram(value)
+	})
 }
 
 // Words of git config. A word of configReads or configWrites is a subcommand only before the name of a setting. An option

@@ -238,7 +238,7 @@ func (c *conversation) newTurn(s say) (*turn, error) {
 	t.argv = append([]string{c.r.opts.Program}, args...)
 	t.Env = append(append(slices.Clone(c.env), env...), DeferredEnv+"="+s.deferred)
 	if c.r.opts.Fermata != "" {
-		t.Env = append(t.Env, FolderEnv+"="+c.folder)
+		t.Env = append(t.Env, FolderEnv+"="+c.folder, DirEnv+"="+c.desk.Dir())
 	}
 	c.last = t.Turn
 	return t, err

@@ -17,6 +17,8 @@ const (
 	// FolderEnv is only there where the runner gates every call of a tool. By itself it
 	// proves nothing: [process.InRun] tells whether the folder is that of a run.
 	FolderEnv = "FERMATA_RUN_FOLDER"
+	// DirEnv names the folder in which the agent of a run works, for hooks whose command line does not.
+	DirEnv = "FERMATA_RUN_DIR"
 	// TokenFile holds the token with which hooks ask.
 	TokenFile = "token"
 	// CallsFolder has a file for every call that a hook has decided about.
@@ -48,6 +50,9 @@ const HookSeconds = 60
 // it, so that settings of a project which change the environment change nothing.
 func (t *Turn) Hook(program string, unasked ...string) string {
 	words := []string{"--run-folder", t.Folder, "--task", t.Getenv("FERMATA_TASK"), "--run", t.Getenv("FERMATA_RUN")}
+	if t.Dir != "" {
+		words = append(words, "--dir", t.Dir)
+	}
 	if t.URL != "" {
 		words = append(words, "--server", t.URL, "--token-file", filepath.Join(t.Folder, TokenFile))
 		words = append(words, ProxyFlag(t.URL)...)

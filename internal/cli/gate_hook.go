@@ -30,6 +30,7 @@ type gateFlags struct {
 	TokenFile string `placeholder:"FILE" help:"File with the token for that server: one line, or what fermata login stored."`
 	Proxy     string `placeholder:"URL" help:"Proxy by which that server is reached."`
 	RunFolder string `placeholder:"FOLDER" help:"Set by a worker's runner: the folder of the run."`
+	Dir       string `env:"FERMATA_RUN_DIR" placeholder:"FOLDER" help:"Set by a worker's runner: the folder in which the agent works, below which --unasked tools may write. Without it, the folder in which the hook was started."`
 }
 
 const (
@@ -109,6 +110,11 @@ func (s *session) gateHook(ctx context.Context, f gateFlags, d gateDialect) (err
 	}
 	if h.in, err = s.readHook(); err != nil {
 		return err
+	}
+	if h.in.workDir = h.Dir; h.Worker && h.Dir == "" {
+		if h.in.workDir, err = os.Getwd(); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.Wait+cmp.Or(d.patience, hookPatience))
 	defer cancel()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
@@ -66,6 +67,44 @@ func TestHooksFailClosedWithoutAnEvent(t *testing.T) {
 			call := strings.Replace(claudeCallOf("Bash", `{"command":"ls"}`), "PreToolUse", event, 1)
 			if code, out, talk := run(t, call, "--url", "http://127.0.0.1:1", "hook", program, "--worker"); code != exitBlocked || out != "" {
 				t.Errorf("%s, the event %q: got %d, %q and %q", program, event, code, out, talk)
+			}
+		}
+	}
+}
+
+// An event that two readers could understand in two ways lets nothing pass, whichever of them the program is.
+func TestHooksRefuseEventsWithTwoReadings(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"decision":"allow","rule":{"id":"r","decision":"allow"}}`))
+	}))
+	t.Cleanup(server.Close)
+	t.Setenv("FERMATA_TASK", "task_1")
+	for program, dialect := range map[string]gateDialect{"claude": claude, "codex": codex, "gemini": gemini, "opencode": openCode} {
+		event := strings.Replace(claudeCallOf("Bash", `{"command":"rm -rf /x"}`), "PreToolUse", dialect.before, 1)
+		for added, want := range map[string]int{
+			``:                                         exitOK,
+			`,"later_field":{"tool_name":"Read"}`:      exitOK,
+			`,"tool_input":{"command":"git status"}`:   exitBlocked,
+			`,"Tool_Input":{"command":"git status"}`:   exitBlocked,
+			`,"TOOL_INPUT":null`:                       exitBlocked,
+			`,"tool_input":null`:                       exitBlocked,
+			`,"tool_name":"Read"`:                      exitBlocked,
+			`,"Tool_name":"Read"`:                      exitBlocked,
+			`,"\u0074ool_name":"Read"`:                 exitBlocked,
+			`,"\u017fession_id":"t"`:                   exitBlocked,
+			`,"CWD":"/"`:                               exitBlocked,
+			`,"later_field":1,"later_field":2`:         exitBlocked,
+			`,"later_field":{"a":1,"a":2}`:             exitBlocked,
+			`,"mcp_context":{"Server_name":"fermata"}`: exitBlocked,
+			`,"mcp_context":{"server_name":"x","server_name":"fermata"}`: exitBlocked,
+			`,"MCP_context":{"server_name":"fermata"}`:                   exitBlocked,
+		} {
+			call := strings.TrimSuffix(event, "}") + added + "}"
+			for _, flag := range []string{"--worker", "--strict"} {
+				code, out, talk := run(t, call, "--url", server.URL, "--token", fermata.NewSecret(), "hook", program, flag)
+				if code != want || want == exitBlocked && (out != "" || !strings.Contains(talk, "may not run")) {
+					t.Errorf("%s %s, with %s: got %d, %q and %q", program, flag, added, code, out, talk)
+				}
 			}
 		}
 	}

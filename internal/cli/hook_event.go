@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
 // maxHookInput bounds what a program may say on standard input.
@@ -31,9 +32,12 @@ type hookEvent struct {
 		Server string `json:"server_name"`
 		Tool   string `json:"tool_name"`
 	} `json:"mcp_context"`
+
+	// workDir is the folder below which the agent may write unasked. It does not come from the event, which follows the agent.
+	workDir string
 }
 
-// readHook reads an event.
+// readHook reads an event. It refuses one that two readers could understand in two ways.
 func (s *session) readHook() (in hookEvent, err error) {
 	data, err := io.ReadAll(io.LimitReader(s.lines, maxHookInput+1))
 	switch {
@@ -42,7 +46,7 @@ func (s *session) readHook() (in hookEvent, err error) {
 	case len(data) > maxHookInput:
 		return in, fmt.Errorf("the call has more than %d bytes", maxHookInput)
 	}
-	if err := json.Unmarshal(data, &in); err != nil {
+	if err := strictjson.Envelope(data, &in); err != nil {
 		return in, fmt.Errorf("the call on standard input is not the JSON of a hook: %w", err)
 	}
 	if in.Tool == "" && !slices.Contains(newsEvents, in.Event) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,15 +12,15 @@ import (
 
 // writesOutside reports whether the call may write a file outside of the folder in which
 // the agent works. A link out of the folder leads outside, and so does a path that
-// cannot be followed.
+// cannot be followed. A relative path has to stay inside wherever it begins: in that folder, and in the one that the event names.
 func (in *hookEvent) writesOutside() bool {
 	call := fermata.GateCall{Tool: in.Tool, Input: in.Input}
 	if !call.Writes() {
 		return false
 	}
-	dir, err := filepath.EvalSymlinks(in.Dir)
+	dir, err := filepath.EvalSymlinks(in.workDir)
 	for _, path := range call.Paths() {
-		if err != nil || !isBelow(dir, in.Dir, path) {
+		if err != nil || !isBelow(dir, in.workDir, path) || in.Dir != "" && !isBelow(dir, in.Dir, path) {
 			return true
 		}
 	}
@@ -28,8 +29,8 @@ func (in *hookEvent) writesOutside() bool {
 
 // isBelow reports whether a path, as a tool takes it in the folder, leads below dir.
 func isBelow(dir, folder, path string) bool {
-	path = strings.TrimPrefix(path, "file://")
-	if strings.HasPrefix(path, "~") {
+	path, err := filePath(path)
+	if err != nil || strings.HasPrefix(path, "~") {
 		return false // some programs take it for the home of the user
 	}
 	if !filepath.IsAbs(path) {
@@ -37,6 +38,22 @@ func isBelow(dir, folder, path string) bool {
 	}
 	end, err := follow(filepath.Clean(path))
 	return err == nil && (end == dir || strings.HasPrefix(end, dir+string(filepath.Separator)))
+}
+
+// filePath returns the path to which an address of a file leads, and any other text as it is.
+func filePath(text string) (string, error) {
+	const scheme = "file:"
+	if len(text) < len(scheme) || !strings.EqualFold(text[:len(scheme)], scheme) {
+		return text, nil
+	}
+	address, err := url.Parse(text)
+	if err == nil && (address.Opaque != "" || address.Path == "") {
+		err = errors.New("the address names no path")
+	}
+	if err != nil {
+		return "", err
+	}
+	return address.Path, nil
 }
 
 // follow returns where a path leads. Of one that is not there yet it follows the folders that are.

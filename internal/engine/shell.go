@@ -13,7 +13,7 @@ import (
 
 // readShell says what a command line runs. What it cannot read is not plain, and counts as loose.
 func readShell(command string) fermata.Shell {
-	r := shellReader{values: map[string][]string{}}
+	r := newShellReader()
 	file := r.parse(command)
 	if file == nil {
 		// Parts of it may still be recognised by a rule that denies.
@@ -25,6 +25,10 @@ func readShell(command string) fermata.Shell {
 		}
 		return fermata.Shell{Commands: parts, Calls: calls, Loose: [][]string{{command}}, Texts: []string{command}, Writes: behindArrows(command)}
 	}
+	r.walk(file, 0)
+	r.feed()
+	// A value may be given behind the word that uses it, as the words of a function are. The second pass knows them all.
+	r = r.again()
 	r.walk(file, 0)
 	r.feed()
 	return fermata.Shell{
@@ -52,12 +56,33 @@ type shellReader struct {
 	// inputs are the texts that the line hands to the standard input of a command, or prints.
 	inputs []string
 	// fed are the commands to which xargs adds words. runsInput says that a command may run the inputs.
-	fed       [][]string
+	fed       []fedCommand
 	runsInput bool
-	started   int
+	// started counts the commands that others start from their words, and hidden those that they may start; lines counts the words that
+	// are read as command lines, and noted the bytes of all commands.
+	started, hidden, lines, noted int
+	// functions are the functions that the line declares, and readers the variables that take the inputs. shifts says that it
+	// shifts positional parameters.
+	functions map[string]bool
+	readers   []string
+	shifts    bool
+	// told are the commands whose input is what the line itself prints, and isTold says that one of them is read.
+	told   map[*syntax.CallExpr]bool
+	isTold bool
 }
 
-func (shellReader) parse(command string) *syntax.File {
+func newShellReader() *shellReader {
+	return &shellReader{
+		values: map[string][]string{"IFS": {" "}, "HOME": {"~"}, "PWD": {"."}}, functions: map[string]bool{}, told: map[*syntax.CallExpr]bool{},
+	}
+}
+
+// again returns a reader that knows the values and the functions of the line already.
+func (r *shellReader) again() *shellReader {
+	return &shellReader{values: r.values, functions: r.functions, shifts: r.shifts, told: r.told}
+}
+
+func (*shellReader) parse(command string) *syntax.File {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(command), "")
 	if err != nil {
 		return nil
@@ -77,7 +102,7 @@ func isPlain(command string, file *syntax.File) bool {
 		return false
 	}
 	for _, word := range call.Args {
-		if _, fixed := wordText(word); !fixed {
+		if _, fixed := wordText(word, func(syntax.WordPart) string { return "" }); !fixed {
 			return false
 		}
 	}
@@ -85,8 +110,8 @@ func isPlain(command string, file *syntax.File) bool {
 }
 
 // wordText takes the quotes off a word, and reports whether its text is the
-// same whenever it runs. File patterns, ~ and braces are not.
-func wordText(word *syntax.Word) (string, bool) {
+// same whenever it runs. File patterns, ~ and braces are not. unknown returns what stands for a part that is known only then.
+func wordText(word *syntax.Word, unknown func(part syntax.WordPart) string) (string, bool) {
 	var sb strings.Builder
 	fixed := true
 	for i, part := range word.Parts {
@@ -109,14 +134,14 @@ func wordText(word *syntax.Word) (string, bool) {
 				lit, ok := inner.(*syntax.Lit)
 				if !ok {
 					fixed = false
-					sb.WriteByte('*')
+					sb.WriteString(unknown(inner))
 					continue
 				}
 				sb.WriteString(lit.Value)
 			}
 		default:
 			fixed = false
-			sb.WriteByte('*')
+			sb.WriteString(unknown(part))
 		}
 	}
 	return sb.String(), fixed
@@ -142,18 +167,20 @@ func (r *shellReader) walk(node syntax.Node, depth int) {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
 			r.add(n, depth)
-		case *syntax.Assign:
-			r.assign(n)
-		case *syntax.WordIter:
-			for _, item := range n.Items {
-				r.keep(n.Name.Value, r.readings(item)...)
-			}
+		case *syntax.FuncDecl:
+			r.functions[n.Name.Value] = true
+		case *syntax.BinaryCmd:
+			r.pipe(n)
+		case *syntax.Stmt:
+			r.hereString(n)
 		case *syntax.Redirect:
 			r.redirect(n)
 		case *syntax.Word:
-			r.texts = append(r.texts, texts(n)...)
+			r.texts = append(r.texts, r.textsOf(n)...)
 		case *syntax.ExtGlob:
 			r.texts = append(r.texts, n.Pattern.Value)
+		default:
+			r.set(n)
 		}
 		return true
 	})
@@ -170,16 +197,19 @@ func (r *shellReader) walkLine(line string, depth int) {
 }
 
 func (r *shellReader) redirect(n *syntax.Redirect) {
+	if n.N != nil && strings.HasPrefix(n.N.Value, "{") {
+		r.setTo(strings.Trim(n.N.Value, "{}"), "*")
+	}
 	switch {
 	case n.Hdoc != nil:
-		r.inputs = append(r.inputs, texts(n.Hdoc)...)
+		r.inputs = append(r.inputs, r.textsOf(n.Hdoc)...)
 	case n.Word == nil:
 	case n.Op == syntax.WordHdoc:
 		r.inputs = append(r.inputs, r.readings(n.Word)...)
 	case writes(n.Op):
 		r.writes = append(r.writes, r.readings(n.Word)...)
 		if expands(n.Word) {
-			r.loose = append(r.loose, append([]string{">"}, texts(n.Word)...))
+			r.loose = append(r.loose, append([]string{">"}, r.textsOf(n.Word)...))
 		}
 	}
 }
@@ -197,7 +227,18 @@ func writes(op syntax.RedirOperator) bool {
 func (r *shellReader) add(call *syntax.CallExpr, depth int) {
 	args := make([]string, 0, len(call.Args))
 	for _, word := range call.Args {
-		args = append(args, texts(word)...)
+		args = append(args, r.textsOf(word)...)
+	}
+	if !r.areKnown(call.Args) {
+		// Each word is known, but not all together.
+		args = args[:0]
+		for _, word := range call.Args {
+			args = append(args, r.textsUnknown(word)...)
+		}
+	}
+	if len(call.Args) > 0 && r.told[call] {
+		r.isTold = true
+		defer func() { r.isTold = false }()
 	}
 	r.addWords(args, depth)
 	for _, words := range r.expanded(call.Args) {
@@ -212,37 +253,83 @@ func (r *shellReader) add(call *syntax.CallExpr, depth int) {
 // mostBraces bounds how many words are made of one word with braces.
 const mostBraces = 64
 
-// texts returns the words that a shell makes of a word with braces, two of .{git,x}/config. If there are too many, it returns one
+// textsOf returns the words that a shell makes of a word with braces, two of .{git,x}/config. If there are too many, it returns one
 // word with a pattern for everything in the place of each pair of braces.
-func texts(word *syntax.Word) []string {
+func (r *shellReader) textsOf(word *syntax.Word) []string { return braced(word, r.standIn(word)) }
+
+// textsUnknown is [shellReader.textsOf] with nothing known of variables.
+func (*shellReader) textsUnknown(word *syntax.Word) []string {
+	return braced(word, func(part syntax.WordPart) string { return standIn(part, false) })
+}
+
+// bracesOf returns how many braces open in the fixed texts of a word.
+func bracesOf(word *syntax.Word) int {
+	count := 0
+	for _, part := range word.Parts {
+		if lit, ok := part.(*syntax.Lit); ok {
+			count += strings.Count(lit.Value, "{")
+		}
+	}
+	return count
+}
+
+// braced returns the words that a shell makes of a word with braces.
+func braced(word *syntax.Word, unknown func(part syntax.WordPart) string) []string {
 	split := &syntax.Word{Parts: slices.Clone(word.Parts)}
 	if !syntax.SplitBraces(split) {
-		text, _ := wordText(word)
+		text, _ := wordText(word, unknown)
+		return []string{text}
+	}
+	if bracesOf(word) > mostBraces {
+		text, _ := wordText(split, unknown)
 		return []string{text}
 	}
 	var all []string
 	for each, err := range expand.BracesSeq(nil, split) {
 		if err != nil || len(all) == mostBraces {
-			text, _ := wordText(split)
+			text, _ := wordText(split, unknown)
 			return []string{text}
 		}
-		text, _ := wordText(each)
+		text, _ := wordText(each, unknown)
 		all = append(all, text)
 	}
 	return all
 }
 
+// mostNoted bounds the bytes of all commands that are noted. A line beyond it counts as a git that does anything.
+const mostNoted = 4 << 20
+
 // note adds a command as it stands, and under its bare name.
 func (r *shellReader) note(args []string) {
-	r.commands, r.calls = append(r.commands, strings.Join(args, " ")), append(r.calls, args)
-	if name := path.Base(args[0]); name != args[0] {
-		r.note(append([]string{name}, args[1:]...))
+	if r.noted > mostNoted {
+		return
+	}
+	for _, word := range args {
+		r.noted += len(word) + 1
+	}
+	if r.noted > mostNoted {
+		args = []string{"git", fermata.UnknownText}
+	}
+	r.commands, r.calls = append(r.commands, strings.ReplaceAll(strings.Join(args, " "), fermata.UnknownText, "*")), append(r.calls, args)
+	if bare := bareCommand(args); bare[0] != args[0] {
+		r.note(bare)
 	}
 }
 
-// wrappers are commands that start the command behind them.
-var wrappers = []string{
-	"sudo", "doas", "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "time", "timeout", "xargs", "parallel", "stdbuf", "setsid", "busybox",
+// bareCommand returns a command without its folder, without the ending that Windows gives to programs, and with git and its subcommand
+// for a program such as git-config.
+func bareCommand(args []string) []string {
+	name := path.Base(args[0])
+	if low := strings.ReplaceAll(strings.TrimSuffix(strings.ToLower(name), ".exe"), fermata.UnknownText, ""); isWatched(low) {
+		name = low
+	}
+	if verb, ok := strings.CutPrefix(name, "git-"); ok && verb != "" {
+		return append([]string{"git", verb}, args[1:]...)
+	}
+	if name == args[0] {
+		return args
+	}
+	return append([]string{name}, args[1:]...)
 }
 
 // addWords notes a command, and what it starts in its turn.
@@ -251,28 +338,39 @@ func (r *shellReader) addWords(args []string, depth int) {
 		return
 	}
 	r.note(args)
-	name := path.Base(args[0])
-	if !slices.Contains(wrappers, name) {
+	args = bareCommand(args)
+	name := args[0]
+	if r.functions[name] || name == "set" {
+		r.positional(args[1:])
+	}
+	r.hide(args)
+	start := startOfCommand(args)
+	if start < 0 {
 		r.follow(args, depth)
 		return
 	}
 	// Flags and settings may stand between: every rest may be the command.
-	for i := 1; i < len(args); i++ {
+	for i := start; i < len(args) && r.noted <= mostNoted; i++ {
 		r.note(args[i:])
-		if i == 1 || !strings.HasPrefix(args[i], "-") {
-			r.follow(args[i:], depth)
+		if i == start || !strings.HasPrefix(args[i], "-") {
+			r.follow(bareCommand(args[i:]), depth)
 		}
-		if strings.Contains(args[i], "=") {
+		if variable, value, isSetting := strings.Cut(args[i], "="); isSetting {
 			r.settings = append(r.settings, args[i])
+			r.keep(variable, value)
 		}
 		if isFed(name) {
 			// xargs adds the words that it reads at the end.
 			r.note(append(slices.Clone(args[i:]), "*", "*"))
 		}
+		r.readLineOf(args[i:], depth)
+		if rest := bareCommand(args[i:]); isFed(rest[0]) && depth < mostShells {
+			r.addWords(rest, depth+1)
+			break // it reads the rests
+		}
 	}
-	if command := fedCommand(args[1:]); isFed(name) && len(command) > 0 {
-		r.fed, r.loose = append(r.fed, command), append(r.loose, command)
-		r.runsInput = r.runsInput || slices.Contains(shells, path.Base(command[0]))
+	if isFed(name) {
+		r.feeds(name, args[1:])
 	}
 }
 
@@ -286,7 +384,7 @@ func (r *shellReader) start(args []string, depth int) {
 	case len(args) == 0 || r.started > mostStarted:
 	case r.started == mostStarted || depth >= mostShells:
 		r.started++
-		r.note([]string{"git", "*"})
+		r.note([]string{"git", fermata.UnknownText})
 	default:
 		r.started++
 		r.addWords(args, depth+1)
@@ -297,7 +395,11 @@ func (r *shellReader) start(args []string, depth int) {
 func (r *shellReader) follow(args []string, depth int) {
 	switch name := path.Base(args[0]); {
 	case name == "echo" || name == "printf":
-		r.print(args[1:])
+		r.print(name, args[1:])
+	case slices.Contains(settingCommands, name):
+		r.setsFromInput(args[1:])
+	case name == "shift":
+		r.shifts = true
 	case name == "find":
 		for i := 0; i < len(args); i++ {
 			if slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, args[i]) {
@@ -313,14 +415,23 @@ func (r *shellReader) follow(args []string, depth int) {
 		r.start(gitRunsWords(args), depth)
 	case name == "eval":
 		r.walkLine(strings.Join(args[1:], " "), depth+1)
+		r.runsInput = r.runsInput || slices.ContainsFunc(args[1:], isUnknown)
 	case name == "trap" || slices.Contains(shells, name):
+		if at := slices.IndexFunc(args[1:], func(word string) bool { return !strings.HasPrefix(word, "-") }); at >= 0 {
+			r.keep("0", args[min(at+2, len(args)):min(at+3, len(args))]...)
+			r.positional(args[min(at+3, len(args)):]) // behind the line, and the name that it has for itself
+		}
 		for _, line := range args[1:] {
 			if !strings.HasPrefix(line, "-") {
 				r.walkLine(line, depth+1)
 			}
 		}
+		r.runsInput = r.runsInput || slices.ContainsFunc(args[1:], isUnknown)
 	}
 	if readsCommands(args) {
 		r.loose, r.runsInput = append(r.loose, args), true
 	}
 }
+
+// isUnknown reports whether a word holds what the line does not tell.
+func isUnknown(word string) bool { return strings.Contains(word, fermata.UnknownText) }

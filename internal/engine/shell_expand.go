@@ -4,10 +4,13 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/fermata-hq/fermata"
 )
 
 // Bounds of expansion. A line beyond them is read without the values of its variables.
@@ -64,50 +67,120 @@ func loosable(words []*syntax.Word) []*syntax.Word {
 	return rest
 }
 
-// keep remembers values of a variable.
+// keep remembers values of a variable. Of one with too many values, or with one that is too long, anything may be the value.
 func (r *shellReader) keep(name string, values ...string) {
 	for _, value := range values {
-		if known := r.values[name]; len(value) <= longestValue && len(known) < mostReadings && !slices.Contains(known, value) {
+		known := r.values[name]
+		if len(value) > longestValue || len(known) == mostReadings-1 {
+			value = fermata.UnknownText
+		}
+		if len(known) < mostReadings && !slices.Contains(known, value) {
 			r.values[name] = append(known, value)
 		}
 	}
 }
 
-// assign remembers what a line assigns.
-func (r *shellReader) assign(a *syntax.Assign) {
-	if a.Name == nil || a.Value == nil {
-		return
-	}
-	name, values := a.Name.Value, r.readings(a.Value)
-	if a.Append {
-		for _, before := range r.values[name] {
-			for _, value := range values {
-				r.keep(name, before+value)
-			}
+// standIn returns what stands for the parts of a word that are known only when the line runs: a star for a part of which the readings of
+// the word tell, or of which the place is known, and [fermata.UnknownText] for any other one.
+func (r *shellReader) standIn(word *syntax.Word) func(part syntax.WordPart) string {
+	isKnown := r.areKnown([]*syntax.Word{word})
+	return func(part syntax.WordPart) string { return standIn(part, isKnown) }
+}
+
+// areKnown reports whether the line gives all values to the variables in words, and the readings of the words are all that they may become.
+func (r *shellReader) areKnown(words []*syntax.Word) bool {
+	names, _, isSimple := variables(words)
+	count := 1
+	for _, name := range names {
+		if slices.Contains(ordinary, name) && len(r.values[name]) == 0 && !isChanged(words, name) {
+			continue
+		}
+		count *= len(r.values[name])
+		if count == 0 || count > mostReadings || slices.ContainsFunc(r.values[name], isUnknown) {
+			return false
 		}
 	}
-	r.keep(name, values...)
-	for _, value := range values {
-		r.settings = append(r.settings, name+"="+value)
+	return isSimple
+}
+
+// isChanged reports whether an expansion in words takes a part of a variable, or changes it.
+func isChanged(words []*syntax.Word, name string) bool {
+	found := false
+	for _, word := range words {
+		syntax.Walk(word, func(n syntax.Node) bool {
+			expansion, ok := n.(*syntax.ParamExp)
+			found = found || ok && expansion.Param != nil && expansion.Param.Value == name && (expansion.Exp != nil || expansion.Repl != nil || expansion.Slice != nil)
+			return !found
+		})
+	}
+	return found
+}
+
+// ordinary are variables that hold no name of a protected file, unless the line sets them.
+var ordinary = []string{"?", "#", "$", "!", "-", "PWD", "OLDPWD", "HOME", "TMPDIR", "RANDOM", "UID", "EUID", "PPID", "USER", "LOGNAME", "HOSTNAME", "SECONDS", "LINENO", "0"}
+
+// standIn returns what stands for a part of a word. isKnown says that the line tells the values of the variables in the word.
+func standIn(part syntax.WordPart, isKnown bool) string {
+	switch part := part.(type) {
+	case *syntax.ParamExp:
+		isOrdinary := part.Param != nil && (part.Length || slices.Contains(ordinary, part.Param.Value) && part.Exp == nil && part.Repl == nil && part.Slice == nil && !part.Excl)
+		if isKnown || isOrdinary {
+			return "*"
+		}
+		return fermata.UnknownText
+	case *syntax.CmdSubst:
+		return substituted(part)
+	default:
+		return "*"
+	}
+}
+
+// substituted returns what stands for the output of a command.
+func substituted(n *syntax.CmdSubst) string {
+	if len(n.Stmts) != 1 {
+		return fermata.UnknownText
+	}
+	call, ok := n.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return fermata.UnknownText
+	}
+	words := make([]string, len(call.Args))
+	for i, word := range call.Args {
+		words[i] = word.Lit()
+	}
+	isGit := len(words) > 1 && words[0] == "git" && words[1] == "rev-parse"
+	switch {
+	case isGit && slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "--git-") || word == "--absolute-git-dir" }):
+		return ".git"
+	case isGit, slices.Contains([]string{"pwd", "date", "mktemp", "nproc", "whoami", "hostname", "uname", "id", "seq"}, words[0]):
+		return "*"
+	default:
+		return fermata.UnknownText
 	}
 }
 
 // readings returns what a word may become: its text as it stands, and with the values that the line gives to variables.
 func (r *shellReader) readings(word *syntax.Word) []string {
-	all := texts(word)
+	var all []string
 	for _, words := range r.expanded([]*syntax.Word{word}) {
 		all = append(all, strings.Join(words, " "))
 	}
-	return all
+	if len(all) > 0 && r.areKnown([]*syntax.Word{word}) {
+		return all
+	}
+	return append(r.textsOf(word), all...)
 }
 
 // expanded returns what words become with the values that the line itself gives to variables, and with the defaults of
-// variables to which it gives none. What the line does not tell becomes *.
+// variables to which it gives none. What the line does not tell becomes [fermata.UnknownText].
 func (r *shellReader) expanded(words []*syntax.Word) [][]string {
 	names, hasDefaults, isSimple := variables(words)
 	names = slices.DeleteFunc(names, func(name string) bool { return len(r.values[name]) == 0 })
 	if !isSimple || len(names) == 0 && !hasDefaults {
 		return nil
+	}
+	if len(r.values["IFS"]) > 1 && !slices.Contains(names, "IFS") {
+		names = append(names, "IFS") // the line says between which characters words are split
 	}
 	var all [][]string
 	for i := range mostReadings {
@@ -120,8 +193,8 @@ func (r *shellReader) expanded(words []*syntax.Word) [][]string {
 		if rest > 0 {
 			break
 		}
-		for _, unknown := range []string{"*", ""} {
-			if fields, ok := fieldsOf(words, chosen, unknown); ok && (unknown == "*" || hasDefaults) {
+		for _, unknown := range []string{fermata.UnknownText, ""} {
+			if fields, ok := fieldsOf(words, chosen, unknown); ok && (unknown != "" || hasDefaults) {
 				all = append(all, fields)
 			}
 		}
@@ -130,25 +203,18 @@ func (r *shellReader) expanded(words []*syntax.Word) [][]string {
 }
 
 // fieldsOf returns the words that a shell makes of words, with the values of variables. A variable without a value is unknown.
-func fieldsOf(words []*syntax.Word, values map[string]string, unknown string) ([]string, bool) {
+func fieldsOf(words []*syntax.Word, values map[string]string, unknown string) (fields []string, ok bool) {
+	// The library may not survive a pattern that no shell takes.
+	defer func() {
+		if recover() != nil {
+			fields, ok = nil, false
+		}
+	}()
 	config := &expand.Config{
-		Env: expand.FuncEnviron(func(name string) string {
-			value, ok := values[name]
-			switch {
-			case ok:
-				return value
-			case name == "IFS" || name == "PWD":
-				return ""
-			case strings.HasPrefix(name, "HOME"):
-				return "~" // else the names of the users of this machine would be looked up
-			default:
-				return unknown
-			}
-		}),
-		CmdSubst:  func(w io.Writer, _ *syntax.CmdSubst) error { _, err := io.WriteString(w, "*"); return err },
+		Env:       lineValues{values, unknown},
+		CmdSubst:  func(w io.Writer, n *syntax.CmdSubst) error { _, err := io.WriteString(w, substituted(n)); return err },
 		ProcSubst: func(*syntax.ProcSubst) (string, error) { return "*", nil },
 	}
-	var fields []string
 	for field, err := range expand.FieldsSeq(config, words...) {
 		if err != nil || len(fields) == mostBraces*mostReadings {
 			return nil, false
@@ -158,11 +224,44 @@ func fieldsOf(words []*syntax.Word, values map[string]string, unknown string) ([
 	return fields, true
 }
 
+// lineValues are the values of variables, and what those without one hold.
+type lineValues struct {
+	values  map[string]string
+	unknown string
+}
+
+// Get returns the value of a variable.
+func (v lineValues) Get(name string) expand.Variable {
+	value, ok := v.values[name]
+	switch {
+	case ok:
+	case name == "IFS" || name == "PWD":
+	case strings.HasPrefix(name, "HOME"):
+		value = "~" // else the names of the users of this machine would be looked up
+	case slices.Contains(ordinary, name):
+		value = "*"
+	default:
+		value = v.unknown
+	}
+	switch {
+	case value == "":
+		return expand.Variable{}
+	case name == "@" || name == "*":
+		return expand.Variable{Set: true, Kind: expand.Indexed, List: strings.Fields(value)}
+	default:
+		return expand.Variable{Set: true, Exported: true, Kind: expand.String, Str: value}
+	}
+}
+
+// Each hands on nothing: no part of a line asks for all variables.
+func (lineValues) Each(func(name string, v expand.Variable) bool) {}
+
 // variables returns the names of the variables in words, and whether one has a default. It reports false if an expansion may compute
 // or repeat a text, which has no bound.
 func variables(words []*syntax.Word) (names []string, hasDefaults, isSimple bool) {
 	found, count, simple := map[string]bool{}, 0, true
 	for _, word := range words {
+		simple = simple && bracesOf(word) <= mostBraces
 		syntax.Walk(word, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.CmdSubst, *syntax.ProcSubst:
@@ -171,20 +270,62 @@ func variables(words []*syntax.Word) (names []string, hasDefaults, isSimple bool
 				simple = false
 			case *syntax.ParamExp:
 				count++
-				if count > mostExpansions || n.Param == nil || n.Excl || n.Length || n.Width || n.Index != nil || n.Slice != nil || n.Repl != nil || n.Names != 0 {
+				if count > mostExpansions || !isBounded(n) {
 					simple = false
 					return false
 				}
 				found[n.Param.Value] = true
-				if n.Exp != nil {
-					hasDefaults = true
-					simple = simple && slices.Contains([]syntax.ParExpOperator{
-						syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull,
-					}, n.Exp.Op)
-				}
+				hasDefaults = hasDefaults || n.Exp != nil && slices.Contains(defaults, n.Exp.Op)
 			}
 			return simple
 		})
 	}
 	return slices.Sorted(maps.Keys(found)), hasDefaults, simple
+}
+
+// defaults are the operators that give a text to a variable without a value, and removals those that take a part of a value.
+var (
+	defaults = []syntax.ParExpOperator{syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull}
+	removals = []syntax.ParExpOperator{syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix, syntax.LowerAll, syntax.LowerFirst, syntax.UpperAll, syntax.UpperFirst}
+)
+
+// isBounded reports whether an expansion of a variable makes a text of which the length has a bound: the value, a default, a part of the
+// value, or the value with fixed texts in the place of others.
+func isBounded(n *syntax.ParamExp) bool {
+	isFixed := func(word *syntax.Word) bool {
+		if word == nil {
+			return true
+		}
+		text, fixed := wordText(&syntax.Word{Parts: word.Parts}, func(syntax.WordPart) string { return "" })
+		return (fixed || !expands(word)) && len(text) <= longestValue
+	}
+	switch {
+	case n.Param == nil || n.Excl || n.Length || n.Width || n.IsSet || n.Index != nil || n.Names != 0:
+		return false
+	case n.Slice != nil:
+		return isNumber(n.Slice.Offset) && isNumber(n.Slice.Length)
+	case n.Repl != nil:
+		return isFixed(n.Repl.Orig) && isFixed(n.Repl.With)
+	case n.Exp != nil:
+		return slices.Contains(defaults, n.Exp.Op) || slices.Contains(removals, n.Exp.Op) && isFixed(n.Exp.Word)
+	default:
+		return true
+	}
+}
+
+// isNumber reports whether a part of an expansion is a plain number, or left out.
+func isNumber(n syntax.ArithmExpr) bool {
+	switch n := n.(type) {
+	case nil:
+		return true
+	case *syntax.Word:
+		_, err := strconv.Atoi(n.Lit())
+		return err == nil
+	case *syntax.ParenArithm:
+		return isNumber(n.X)
+	case *syntax.UnaryArithm:
+		return n.Op == syntax.Minus && isNumber(n.X)
+	default:
+		return false
+	}
 }

@@ -4,10 +4,14 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+
+	"github.com/fermata-hq/fermata"
 )
 
 // shells are the programs that read command lines from their arguments.
-var shells = []string{"sh", "bash", "zsh", "dash", "ksh", "ash", "fish"}
+var shells = []string{"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "yash", "rbash"}
 
 // interpreters are the programs that run a text which they are given, beside shells.
 var interpreters = []string{"python", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "tclsh", "osascript", "pwsh", "powershell", "ed", "ex"}
@@ -16,6 +20,9 @@ var interpreters = []string{"python", "perl", "ruby", "node", "nodejs", "deno", 
 func readsCommands(args []string) bool {
 	name := path.Base(args[0])
 	bare := strings.TrimRight(name, "0123456789.")
+	if slices.Contains([]string{"at", "batch", "crontab"}, name) || name == "make" && slices.Contains(args, "-") {
+		return true
+	}
 	isShell, isSource := slices.Contains(shells, name), name == "source" || args[0] == "."
 	if !isShell && !isSource && !slices.Contains(interpreters, bare) {
 		return false
@@ -38,7 +45,21 @@ func readsCommands(args []string) bool {
 }
 
 // print remembers what echo or printf prints: together, each word, and with its escapes replaced.
-func (r *shellReader) print(args []string) {
+func (r *shellReader) print(name string, args []string) {
+	if name == "printf" {
+		if len(args) > 1 && args[0] == "-v" {
+			variable := args[1]
+			args = args[2:]
+			r.setTo(variable, formatted(args)...)
+		}
+		for _, text := range formatted(args) {
+			r.inputs, r.texts = append(r.inputs, text), append(r.texts, text)
+		}
+	} else {
+		for len(args) > 0 && slices.Contains([]string{"-n", "-e", "-E", "-ne", "-en"}, args[0]) {
+			args = args[1:]
+		}
+	}
 	for _, text := range append([]string{strings.Join(args, " ")}, args...) {
 		r.inputs = append(r.inputs, text)
 		if plain := decoded(text); plain != text {
@@ -47,36 +68,128 @@ func (r *shellReader) print(args []string) {
 	}
 }
 
+// formatted returns what printf makes of a format and its words: what it prints in all, and once for each use of the format.
+func formatted(args []string) []string {
+	if len(args) == 0 {
+		return nil
+	}
+	var all []string
+	format, rest := args[0], args[1:]
+	for range mostReadings {
+		text, used, err := expand.Format(&expand.Config{}, format, rest)
+		if err != nil {
+			return append(all, fermata.UnknownText)
+		}
+		all = append(all, text)
+		if rest = rest[used:]; used == 0 || len(rest) == 0 {
+			break
+		}
+	}
+	return append(all, strings.Join(all, ""))
+}
+
 // mostInputs bounds how many texts are read as commands.
 const mostInputs = 64
 
-// feed notes the commands that shells and xargs may make of the texts that the line hands them.
+// feed notes the commands that shells and xargs may make of the texts that the line hands them, and what variables read of them.
 func (r *shellReader) feed() {
 	for i := 0; i < len(r.inputs) && i < mostInputs; i++ {
 		if r.runsInput {
 			r.walkLine(r.inputs[i], 1)
+			r.walkLine(strings.Join(strings.Fields(r.inputs[i]), " "), 1)
+			r.hide([]string{"", r.inputs[i]})
+		}
+		for _, name := range r.readers[:min(len(r.readers), mostReadings)] {
+			r.keep(name, r.inputs[i])
+			r.keep(name, strings.Fields(r.inputs[i])...)
 		}
 		for _, command := range slices.Clone(r.fed[:min(len(r.fed), mostInputs)]) {
-			r.note(append(slices.Clone(command), strings.Fields(r.inputs[i])...))
+			r.feedOne(command, r.inputs[i])
 		}
 	}
+}
+
+// feedOne notes the commands that xargs makes of a text.
+func (r *shellReader) feedOne(command fedCommand, input string) {
+	fields := strings.Fields(input)
+	r.note(append(slices.Clone(command.words), fields...))
+	if command.place == "" {
+		return
+	}
+	for _, value := range append(fields[:min(len(fields), mostReadings)], strings.TrimSpace(input)) {
+		words := replaced(command.words, command.place, value)
+		r.note(words)
+		r.readLineOf(words[min(len(words)-1, 1):], 1)
+		r.follow(bareCommand(words), 1)
+	}
+}
+
+// replaced returns words with a value in the place that stands for it.
+func replaced(words []string, place, value string) []string {
+	out := make([]string, len(words))
+	for i, word := range words {
+		if len(value) <= longestValue {
+			word = strings.ReplaceAll(word, place, value)
+		}
+		out[i] = word
+	}
+	return out
+}
+
+// fedCommand is a command to which xargs or parallel adds words from its input, or puts them in a place.
+type fedCommand struct {
+	words []string
+	place string
 }
 
 // isFed reports whether a command starts another one with words from its input.
 func isFed(name string) bool { return name == "xargs" || name == "parallel" }
 
-// fedCommand returns the command behind the options of xargs.
-func fedCommand(args []string) []string {
+// feeds notes the command that xargs or parallel starts with words from its input. What nobody sees of the input stays unknown in its place.
+func (r *shellReader) feeds(name string, args []string) {
+	if at := slices.IndexFunc(args, func(word string) bool { return strings.HasPrefix(word, ":::") }); at >= 0 && name == "parallel" {
+		r.inputs = append(r.inputs, args[at+1:]...)
+		args, r.isTold = args[:at], true
+	}
+	command := behindOptions(name, args)
+	if len(command.words) == 0 {
+		return
+	}
+	r.fed, r.loose = append(r.fed, command), append(r.loose, command.words)
+	r.runsInput = r.runsInput || slices.Contains(shells, path.Base(command.words[0]))
+	if command.place != "" && !r.isTold {
+		r.note(replaced(command.words, command.place, fermata.UnknownText))
+	}
+}
+
+// behindOptions returns the command behind the options of xargs or parallel, and the place for a word of the input that they name.
+func behindOptions(name string, args []string) fedCommand {
+	var f fedCommand
+	if name == "parallel" {
+		f.place = "{}"
+	}
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		option := args[0]
+		switch {
+		case option == "-i" || option == "--replace":
+			f.place = "{}"
+		case strings.HasPrefix(option, "--replace="):
+			f.place = strings.TrimPrefix(option, "--replace=")
+		case (option == "-I" || option == "-J") && len(args) > 1:
+			f.place = args[1]
+		case strings.HasPrefix(option, "-I") || strings.HasPrefix(option, "-i") || strings.HasPrefix(option, "-J"):
+			f.place = option[2:]
+		}
 		if slices.Contains([]string{
-			"-a", "-d", "-E", "-I", "-L", "-n", "-P", "-s", "-j",
+			"-a", "-d", "-E", "-I", "-J", "-L", "-n", "-P", "-s", "-j",
 			"--arg-file", "--delimiter", "--max-args", "--max-chars", "--max-lines", "--max-procs", "--process-slot-var",
-		}, args[0]) && len(args) > 1 {
+		}, option) && len(args) > 1 {
 			args = args[1:]
 		}
 		args = args[1:]
 	}
-	return args
+	f.words = args
+	return f
 }
 
 // untilEnd returns the words of find -exec, without its end.
@@ -114,8 +227,10 @@ func gitRuns(args []string) []string {
 
 // gitRunsWords returns the command that git bisect run or git submodule foreach starts.
 func gitRunsWords(args []string) []string {
+	hasSubmodule := false
 	for i := 1; i+1 < len(args); i++ {
-		if args[i-1] == "bisect" && args[i] == "run" || slices.Contains(args[:i], "submodule") && args[i] == "foreach" {
+		hasSubmodule = hasSubmodule || args[i-1] == "submodule"
+		if args[i-1] == "bisect" && args[i] == "run" || hasSubmodule && args[i] == "foreach" {
 			return withoutFlags(args[i+1:])
 		}
 	}

@@ -176,3 +176,76 @@ func TestLongLinesAreReadInTime(t *testing.T) {
 		t.Errorf("a line with too many commands: %s, want ask", got)
 	}
 }
+
+// TestProtectedFilesBehindOtherPrograms: a line is asked about that writes a protected file, sets what git or an agent program goes by, or
+// starts one of these by way of another program, of a value that it computes or of a function.
+func TestProtectedFilesBehindOtherPrograms(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{
+		// Files of a person and of a machine.
+		"echo x > ~/.config/git/config", "cp x $HOME/.config/git/attributes", "tee ~/.confi?/git/config", "tee ~/.config/*/config", "mv x ~/.config", "cd ~/.config && cp x git/config",
+		"cp x ~/.config/opencode/plugins/x.js", "echo x > /etc/gitconfig", "cp x \"$XDG_CONFIG_HOME/git/config\"",
+		// Programs that start others.
+		"env -S 'git config a.b c'", "env -S'git config' a.b c", "env --split-string='git config a.b c'", `env -S 'git\_config\_a.b\_c'`, "flock x git config a.b c", "flock x -c 'git config a.b c'",
+		"su -c 'git config a.b c'", "su ada -c 'cd x; git config a.b c'", "su --command='git config a.b c'", "script -c 'git config a.b c' /dev/null", "script -qc 'git config a.b c' /dev/null",
+		"runuser -c 'git config a.b c'", "runuser -u ada -- git config a.b c", "chroot / git config a.b c", "unshare -r git config a.b c", "watch git config a.b c", "watch -n1 'git config a.b c'",
+		"npx git config a.b c", "npm exec -- git config a.b c", "npm exec -c 'git config a.b c'", "nsenter -t 1 git config a.b c", "setpriv --reuid 0 git config a.b c", "doas git config a.b c",
+		"pkexec git config a.b c", "systemd-run --user git config a.b c", "parallel git config ::: a.b ::: c", "parallel 'git config {} c' ::: a.b", "ls | entr git config a.b c",
+		"bunx git config a.b c", "pnpm exec git config a.b c", "pnpm dlx git config a.b c", "yarn exec git config a.b c", "uvx git config a.b c", "poetry run git config a.b c", "uv run git config a.b c",
+		"bundle exec git config a.b c", "time git config a.b c", "strace -f git config a.b c", "ltrace git config a.b c", "gdb --args git config a.b c", "gdb -batch -ex 'shell git config a.b c'",
+		"valgrind git config a.b c", "chrt 1 git config a.b c", "taskset 1 git config a.b c", "ionice -c 3 git config a.b c", "setarch -R git config a.b c", "docker run -v .:/w img git config a.b c",
+		"tmux new -d 'git config a.b c'", "ssh localhost git config a.b c", "ssh localhost 'git config a.b c'", "some-launcher git config a.b c", "some-launcher -c 'git config a.b c'",
+		"some-launcher /usr/bin/git config a.b c", "python3 -c 'import os; os.system(\"git config a.b c\")'", "node -e 'spawn(\"git\",[\"config\",\"a.b\",\"c\"])'", "awk 'BEGIN{system(\"git config a.b c\")}'",
+		"some-launcher 'HOME=/tmp/e git status'", "sh -c 'git${IFS}config${IFS}a.b${IFS}c'", "git${IFS}config${IFS}a.b${IFS}c", "csh -c 'git config a.b c'", "env A=config -S 'git ${A} a.b c'",
+		"bash -c \"$(echo git config a.b c)\"", "eval \"$(printf 'git config %s c' a.b)\"", "A=(git config a.b c); \"${A[@]}\"", "set -- git config a.b c; \"$@\"", "f() { \"$@\"; }; f git config a.b c",
+		"nice -n 5 xargs git config a < x", "make -f - <<< $'x:\n\tgit config a b'", "at now <<< 'git config a b'", "crontab - <<< '* * * * * git config a b'", "vim -c '!git config a b' -c q",
+		"tar cf x --checkpoint-action=exec='git config a b' y", "ssh -o ProxyCommand='git config a b' h", "${0%sh}git config a b", "mapfile -t A < <(printf 'git\nconfig\na\nb'); \"${A[@]}\"", "sh -c '$0 config a b' git",
+		"PROMPT_COMMAND='git config a b' bash -i", "IFS=,; x=git,config,a,b; $x", "GIT config a b", "git.exe config a b", "python3 - <<'E'\nos.system(\"git config a b\")\nE",
+		// Subcommands of git by their own programs.
+		"git-config a.b c", "/usr/lib/git-core/git-config a.b c", "git-remote add x y", "git-submodule add x y", "git-lfs install", "sudo git-config a.b c", "exec -a git-config git a.b c",
+		"git init --separate-git-dir=/work/p/meta", "git init --separate-git-dir /work/p/meta", "git init --sep /work/p/meta", "git clone --separate-git-dir=m x y", "scalar register", "scalar -C x register", "scalar clone x",
+		"scalar reconfigure -a", "git lfs migrate import --include=x", "git lfs install", "git lfs uninstall", "git daemon --access-hook=./x",
+		// Words that come from elsewhere in the line.
+		"echo .gi | xargs -I{} cp x {}t/config", "echo .gi | xargs -I {} cp x {}t/config", "echo .gi | xargs -i cp x {}t/config", "echo .gi | xargs --replace=R cp x Rt/config",
+		"echo -n .gi | xargs -I{} sh -c 'cp x {}t/config'", "printf '.%s/config' git | xargs cp x", "printf '.%s/%s\n' git config | xargs cp x", "parallel cp x {}t/config ::: .gi", "echo .gi | parallel cp x {}t/config",
+		"x=_git; cp y ${x/_/.}/config", "x=x.git; cp y ${x#x}/config", "x=.gitx; cp y ${x%x}/config", "x=a.gitb; cp y ${x:1:4}/config", "x=a.gitb; y=${x:1:4}; cp z $y/config", "x=xgit; ${x#x} config a.b c",
+		"x=.git_config; cp y ${x/_/\\/}", "x=.git; y=x; cp z ${!y}/config", "x='.g\\x69t'; cp y ${x@E}/config", "x=${RANDOM}git; cp y .${x#*[0-9]}/config",
+		"f(){ cp x $1it/config; }; f .g", "f(){ cp x $2it/config; }; f a .g", "f(){ shift; cp x $1it/config; }; f a .g", "f(){ cp x ${1}t/config; }; f .gi", "f(){ cp x \"$@\"t/config; }; f .gi",
+		"f(){ local d=$1; cp x ${d}t/config; }; f .gi", "set -- .g; cp x $1it/config", "bash -c 'cp x $1it/config' _ .g", "function f { echo y > ${1}it/config; }; f .g", "cp x ${UNKNOWN}it/config",
+		"cp x $(printf .)git/config", "cp x $(cat name)it/config", "echo y > $(cat name)/config", "cp x .git${PATH:0:1}config", "cp x $EMPTY.gitattributes", "D=$(git rev-parse --git-dir); cp x $D/y",
+		"cp x $(git rev-parse --git-path hooks)/y", "read d <<< .g; cp x ${d}it/config", "mapfile d <<< .g; cp x ${d}it/config", "cp x $D/settings.json", "x=.gi; x+=t; cp y ${x}/config",
+		// Variables that git sees.
+		"printf -v HOME /tmp/e; git status", "read HOME <<< /tmp/e; git status", "read -r -d '' HOME < x; git status", "mapfile HOME < x; git status", "readarray -t HOME < x; git status",
+		"declare -x HOME=/tmp/e; git status", "export HOME=/tmp/e; git status", "export 'HOME=/tmp/e'; git status", "typeset -x XDG_CONFIG_HOME=/tmp/e; git status", "getopts a HOME; git status",
+		"for HOME in /tmp/e; do git status; done", ": ${XDG_CONFIG_HOME:=/tmp/e}; export XDG_CONFIG_HOME; git status", "((HOME=1)); git status", "let HOME=1; git status", "declare -n r=HOME; r=/tmp/e; git status",
+		"export \"$(cat x)\"; git status", "declare \"$n=$v\"; git status", "command export HOME=/tmp/e; git status", "exec {HOME}>x; git status", "read GIT_SSH_COMMAND < x; git fetch",
+		"fish -c 'set -x HOME /tmp/e; git status'", "HOME=/tmp/e some-launcher git status", "HOME=/tmp/e npx git status", "HOME=/tmp/e git-status",
+		// Settings of agent programs, and the gate itself.
+		"claude mcp add evil -- id", "claude mcp add-json evil '{}'", "claude mcp remove x", "claude plugin install x", "claude plugin marketplace add x", "claude config set a b", "codex mcp add x -- id",
+		"codex features disable hooks", "codex exec -c features.hooks=false x", "gemini extensions install x", "gemini extensions link .", "gemini mcp add x y", "gemini hooks migrate", "opencode mcp add", "opencode plugin x", "opencode agent create",
+		"npx @anthropic-ai/claude-code mcp add x -- id", "npx -y @anthropic-ai/claude-code@latest mcp add x -- id", "sudo -u ada claude mcp add x -- id", "some-agent mcp add x -- id",
+		"claude --settings x -p y", "claude --setting-sources '' -p y", "claude --mcp-config x -p y", "claude --bare -p y", "CLAUDE_CONFIG_DIR=/tmp/e claude -p y", "CODEX_HOME=/tmp/e codex exec y", "export OPENCODE_CONFIG_DIR=x",
+		"opencode --pure run x", "fermata install claude --remove", "fermata install claude", "/usr/local/bin/fermata install codex --remove", "fermata gate add allow '*'", "fermata gate remove x", "fermata --url x install claude",
+	} {
+		if got := judgeAllowed(t, command); got != fermata.GateAsk {
+			t.Errorf("%q: %s, want ask", command, got)
+		}
+	}
+	for _, command := range []string{
+		"for f in *.go; do gofmt -w \"$f\"; done", "cp \"$src\" \"$dst\"", "rm -rf \"$TMP/x\"", "mkdir -p \"$HOME/.local/bin\"", "echo x > \"$OUT/x.json\"", "cp x \"$name.json\"", "mv \"$f\" \"${f%.txt}.md\"",
+		"for f in *.txt; do mv \"$f\" \"${f%.txt}.md\"; done", "cp a \"$PWD/config\"", "D=build; cp x $D/config", "git clone \"$URL.git\"", "git clone https://host/$ORG/$REPO.git", "cat \"$D/config\"; rm \"$x\"",
+		"cp x \"$(pwd)/config\"", "cp x \"$(git rev-parse --show-toplevel)/config\"", "docker run -v \"$PWD/config:/c\" img", "docker run --rm img make test", "npm run build", "npx tsc -p .", "uv run pytest", "make -j\"$(nproc)\" test",
+		"f(){ echo $1; }; f a", "f(){ cp x $1/y; }; f a", "set -- a b; cp $1 $2", "read x; echo $x", "printf -v x %s y; git status", "read -r line < x; git status", "export PATH=/x:$PATH; git status",
+		"export A=1 B=2; git commit -m x", "xargs -I{} cp {} out/{}", "ls | xargs -I{} cp {} out/{}", "echo a | xargs -I{} cp x {}/config", "printf '%s\n' a b | xargs rm", "git commit -m 'git config a.b c'", "echo git config a.b c", "rg 'git config a.b c'",
+		"gh pr create --title x --body 'run git config a.b c'", "apt-get install -y git curl", "which git", "command -v git", "npx git status", "docker run img git status", "watch git status", "git-status",
+		"git init", "git init --bare x", "git lfs pull", "git lfs ls-files", "scalar list", "claude --version", "claude mcp list", "claude -p 'say hi'", "codex mcp list", "gemini extensions list", "opencode run x", "gemini -p x",
+		"fermata ask x", "fermata gate list", "fermata gate test Bash command=x", "fermata install claude --dry-run", "fermata inbox", "mcp-server add x", "sed -n \"$n p\" a; cat .gitignore", "awk '{ print $1 }' f; cat .git/HEAD", "awk '{ print $1 }' f > g",
+		"time make test", "timeout 5 go test ./...", "strace -f make", "ssh host uptime", "cp defconfig .config", "cp defconfig \"$O/.config\"", "mkdir -p ~/.config/app && cp x ~/.config/app/config.yml", "x=abc; echo ${x:1:1}; rm ${x}.o",
+		"for d in a b; do touch $d/config; done", "i=$((i+1)); touch x$i", "tar czf \"x-$(date +%F).tgz\" src", "rm -f \"${f}s\"", "GIT_DIR=x git status", "while read -r f; do rm \"$f\"; done < list",
+		"cat > a.md <<'E'\ngit config a b\nE", "python3 - <<'E'\nprint('git')\nE", "MSG='git config a b'; make", "sudo make install", "nice xargs rm < x", "IFS=,; x=a,b; rm $x",
+	} {
+		if got := judgeAllowed(t, command); got != fermata.GateAllow {
+			t.Errorf("%q: %s, want allow", command, got)
+		}
+	}
+}

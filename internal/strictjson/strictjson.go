@@ -63,6 +63,41 @@ func Fields(data []byte) (map[string]stdjson.RawMessage, error) {
 	return fields, nil
 }
 
+// Envelope reads an object of a program that may add fields at any time: unknown ones are passed over. A name that stands twice anywhere, and
+// one that differs from a field of the object only by case, are refused, because another reader could take the one for the other.
+func Envelope(data []byte, into any) error {
+	if err := exactNames(data, reflect.TypeOf(into).Elem()); err != nil {
+		return err
+	}
+	// Tools may return texts that are not valid UTF-8.
+	if err := json.Unmarshal(data, into, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return explain(err)
+	}
+	return nil
+}
+
+// exactNames refuses names of an object that differ from those of the fields of a struct only by case.
+func exactNames(data []byte, of reflect.Type) error {
+	var values map[string]jsontext.Value
+	if err := json.Unmarshal(data, &values, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return explain(err)
+	}
+	for _, f := range reflect.VisibleFields(of) {
+		known, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		for name := range values {
+			if name != known && strings.EqualFold(name, known) {
+				return &FieldError{known, "stands in another spelling; names are exact"}
+			}
+		}
+		if inner := values[known]; f.Type.Kind() == reflect.Struct && inner.Kind() == '{' {
+			if err := exactNames(inner, f.Type); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // option is an option without the method that reads its bare form.
 type option fermata.Option
 

@@ -325,7 +325,7 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "git files are written unasked", file: "gate_protected.go",
-		old: "return isPathName(name) && p.covers(text) || slices.ContainsFunc(patchedFiles(text), p.covers)",
+		old: "return mayBePath(name, text) && p.covers(text) || slices.ContainsFunc(patchedFiles(text), p.covers)",
 		new: "return false",
 		pkg: ".", caughtBy: "TestProtectedGitFiles",
 	},

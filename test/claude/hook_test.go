@@ -40,7 +40,7 @@ func (l *lab) hook(task *fermata.Task, folder, callID, tool string, input any) (
 		"PATH=" + os.Getenv("PATH"), "HOME=" + l.Room.Temp, "FERMATA_URL=" + l.Server.URL, "FERMATA_TOKEN=" + l.AgentToken,
 		"FERMATA_TASK=" + task.ID, "FERMATA_RUN=" + task.RunID, "FERMATA_RUN_FOLDER=" + folder,
 	}
-	cmd.Stdin = bytes.NewReader(data)
+	cmd.Dir, cmd.Stdin = l.Room.Work, bytes.NewReader(data)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

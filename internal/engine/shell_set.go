@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// set remembers what a part of a line sets, other than by a command.
+func (r *shellReader) set(n syntax.Node) {
+	switch n := n.(type) {
+	case *syntax.Assign:
+		r.assign(n)
+	case *syntax.DeclClause:
+		r.declare(n)
+	case *syntax.WordIter:
+		for _, item := range n.Items {
+			r.setTo(n.Name.Value, r.readings(item)...)
+		}
+	case *syntax.ParamExp:
+		if n.Param != nil && n.Exp != nil && n.Exp.Word != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
+			r.setTo(n.Param.Value, r.readings(n.Exp.Word)...)
+		}
+	case *syntax.BinaryArithm:
+		if word, ok := n.X.(*syntax.Word); ok && n.Op != syntax.Eql && strings.HasSuffix(n.Op.String(), "=") {
+			r.setTo(word.Lit(), "*")
+		}
+	case *syntax.CoprocClause:
+		if n.Name != nil {
+			r.setTo(n.Name.Lit(), "*")
+		}
+	}
+}
+
+// setTo remembers values of a variable that the line sets.
+func (r *shellReader) setTo(name string, values ...string) {
+	r.keep(name, values...)
+	for _, value := range values {
+		r.settings = append(r.settings, name+"="+value)
+		if slices.Contains([]string{"PROMPT_COMMAND", "LESSOPEN", "LESSCLOSE"}, name) {
+			r.hide([]string{"", value})
+		}
+	}
+}
+
+// assign remembers what a line assigns.
+func (r *shellReader) assign(a *syntax.Assign) {
+	if a.Array != nil {
+		words := []string{"array"}
+		for _, element := range a.Array.Elems {
+			if element.Value != nil {
+				words = append(words, r.textsOf(element.Value)...)
+			}
+		}
+		r.hide(words)
+	}
+	if a.Value == nil {
+		return
+	}
+	values := r.readings(a.Value)
+	if a.Name == nil {
+		// A word behind export, which may be a whole assignment.
+		for _, text := range values {
+			if name, value, isSetting := strings.Cut(text, "="); isSetting || isUnknown(text) {
+				r.setTo(name, value+strings.Repeat(fermata.UnknownText, 1-min(1, len(value))))
+			}
+		}
+		return
+	}
+	name := a.Name.Value
+	if a.Append {
+		for _, before := range slices.Clone(r.values[name]) {
+			for _, value := range values {
+				r.keep(name, before+value)
+			}
+		}
+	}
+	r.setTo(name, values...)
+}
+
+// declare remembers the variables that get another name by declare -n.
+func (r *shellReader) declare(n *syntax.DeclClause) {
+	isReference := slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool {
+		return a.Name == nil && a.Value != nil && strings.HasPrefix(a.Value.Lit(), "-") && strings.Contains(a.Value.Lit(), "n")
+	})
+	if !isReference || n.Variant.Value == "export" {
+		return
+	}
+	for _, a := range n.Args {
+		if a.Name != nil && a.Value != nil {
+			for _, name := range r.readings(a.Value) {
+				r.setTo(name, fermata.UnknownText)
+			}
+		}
+	}
+}
+
+// settingCommands are commands that set the variables which they name, from their input or otherwise.
+var settingCommands = []string{"read", "mapfile", "readarray", "getopts", "wait", "set", "setenv", "export", "declare", "typeset", "local", "readonly"}
+
+// setsFromInput remembers variables to which a command gives a value that the line does not tell.
+func (r *shellReader) setsFromInput(words []string) {
+	for _, word := range words {
+		if name, value, isSetting := strings.Cut(word, "="); isSetting {
+			r.setTo(name, value)
+		} else if !strings.HasPrefix(word, "-") && !strings.ContainsAny(word, " ./") {
+			r.setTo(word, fermata.UnknownText)
+			r.readers = append(r.readers, word)
+		}
+	}
+}
+
+// mostPositional bounds how many positional parameters are read.
+const mostPositional = 9
+
+// positional remembers the words of a function, of set or of a script as $1, $2 and so on.
+func (r *shellReader) positional(args []string) {
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return
+	}
+	for i, word := range args[:min(len(args), mostPositional)] {
+		r.keep(strconv.Itoa(i+1), word)
+		for at := range i {
+			if r.shifts {
+				r.keep(strconv.Itoa(at+1), word)
+			}
+		}
+	}
+	all := strings.Join(args, " ")
+	r.keep("@", all)
+	r.keep("*", all)
+}
+
+// pipe remembers that the input of a command is what the command in front of it prints by itself.
+func (r *shellReader) pipe(n *syntax.BinaryCmd) {
+	if n.Op != syntax.Pipe && n.Op != syntax.PipeAll {
+		return
+	}
+	from, to := lastCall(n.X), firstCall(n.Y)
+	if from != nil && to != nil && len(from.Args) > 0 && slices.Contains([]string{"echo", "printf"}, from.Args[0].Lit()) {
+		r.told[to] = true
+	}
+}
+
+// hereString remembers that the input of a command stands in the line.
+func (r *shellReader) hereString(n *syntax.Stmt) {
+	call, ok := n.Cmd.(*syntax.CallExpr)
+	if ok && slices.ContainsFunc(n.Redirs, func(redirect *syntax.Redirect) bool { return redirect.Op == syntax.WordHdoc || redirect.Hdoc != nil }) {
+		r.told[call] = true
+	}
+}
+
+func firstCall(n *syntax.Stmt) *syntax.CallExpr {
+	for {
+		inner, ok := n.Cmd.(*syntax.BinaryCmd)
+		if !ok {
+			call, _ := n.Cmd.(*syntax.CallExpr)
+			return call
+		}
+		n = inner.X
+	}
+}
+
+func lastCall(n *syntax.Stmt) *syntax.CallExpr {
+	for {
+		inner, ok := n.Cmd.(*syntax.BinaryCmd)
+		if !ok {
+			call, _ := n.Cmd.(*syntax.CallExpr)
+			return call
+		}
+		n = inner.Y
+	}
+}

@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// wrappers are commands that start the command behind them.
+var wrappers = []string{
+	"sudo", "doas", "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "time", "timeout", "xargs", "parallel", "stdbuf", "setsid", "busybox",
+	"su", "runuser", "pkexec", "sg", "flock", "script", "chroot", "unshare", "nsenter", "setpriv", "capsh", "setarch", "linux32", "linux64", "arch", "chrt", "taskset", "prlimit", "numactl",
+	"systemd-run", "systemd-inhibit", "dbus-run-session", "firejail", "bwrap", "proot", "fakeroot", "faketime", "watch", "entr", "strace", "ltrace", "gdb", "valgrind", "perf", "hyperfine",
+	"unbuffer", "rlwrap", "caffeinate", "chronic", "ssh", "tmux", "screen", "start-stop-daemon", "torsocks", "proxychains", "toybox", "npx", "bunx", "uvx", "pipx", "sem", "xvfb-run",
+}
+
+// launchers are commands that start others behind a subcommand of theirs.
+var launchers = map[string][]string{
+	"npm": {"exec", "x"}, "pnpm": {"exec", "dlx"}, "yarn": {"exec", "dlx"}, "bun": {"x", "exec"}, "uv": {"run", "tool"}, "poetry": {"run"}, "pipenv": {"run"}, "pdm": {"run"}, "hatch": {"run"},
+	"rye": {"run"}, "bundle": {"exec"}, "docker": {"run", "exec"}, "podman": {"run", "exec"}, "mise": {"exec", "x"}, "asdf": {"exec"}, "direnv": {"exec"}, "nix": {"run", "shell", "develop"},
+	"nix-shell": {"--run", "--command"}, "conda": {"run"}, "pyenv": {"exec"}, "rbenv": {"exec"}, "nodenv": {"exec"}, "rustup": {"run"}, "dotenv": {"run"}, "op": {"run"}, "doppler": {"run"},
+}
+
+// startOfCommand returns where the command may begin that a command starts from its words; -1 if it starts none.
+func startOfCommand(args []string) int {
+	if slices.Contains(wrappers, args[0]) {
+		return 1
+	}
+	if at := slices.IndexFunc(args, func(word string) bool { return slices.Contains(launchers[args[0]], word) }); at > 0 {
+		return at + 1
+	}
+	return -1
+}
+
+// mostLines bounds how many words are read as command lines. A line with more counts as a git that does anything.
+const mostLines = 64
+
+// readLineOf reads the first of the words behind a command that starts others as a command line, if it may be one: su -c takes one, and
+// env -S one with the words behind it.
+func (r *shellReader) readLineOf(words []string, depth int) {
+	line := words[0]
+	switch _, value, isAttached := strings.Cut(line, "="); {
+	case strings.HasPrefix(line, "--") && isAttached:
+		line = value
+	case strings.HasPrefix(line, "-") && len(line) > 2:
+		line = line[2:]
+	}
+	line = strings.ReplaceAll(line, `\_`, " ")
+	if !strings.ContainsAny(line, " \t\n$;&|<>`") {
+		return
+	}
+	if r.lines++; r.lines > mostLines {
+		r.note([]string{"git", fermata.UnknownText})
+		return
+	}
+	r.walkLine(line, depth+1)
+	if len(words) > 1 {
+		r.walkLine(line+" "+quotedWords(words[1:]), depth+1)
+	}
+}
+
+// quotedWords writes words so that a shell reads them as they are.
+func quotedWords(words []string) string {
+	all := make([]string, len(words))
+	for i, word := range words {
+		all[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return strings.Join(all, " ")
+}
+
+// watched are the programs that are looked for in the words of commands of which nobody knows here what they start.
+var watched = []string{"git", "scalar", "claude", "claude-code", "codex", "gemini", "gemini-cli", "opencode", "opencode-ai", "fermata"}
+
+// isWatched reports whether a program is one of watched, or one by which git starts a subcommand.
+func isWatched(name string) bool {
+	return slices.Contains(watched, name) || strings.HasPrefix(name, "git-")
+}
+
+// quiet are commands that start nothing from their words, although they may name a program.
+var quiet = []string{
+	"git", "echo", "printf", "cat", "ls", "head", "tail", "stat", "wc", "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "diff", "test", "[", "[[", "cd", "man", "which", "type", "hash",
+	"whatis", "apropos", "basename", "dirname", "realpath", "readlink", "claude", "codex", "gemini", "opencode", "fermata",
+}
+
+// mostHidden bounds how many commands are looked for in the words of others.
+const mostHidden = 64
+
+// hide notes the commands of git and of agent programs that stand in the words of another command, which may start them. Only the rules
+// that are always there look at these.
+func (r *shellReader) hide(args []string) {
+	if slices.Contains(quiet, args[0]) {
+		return
+	}
+	for i := 1; i < len(args); i++ {
+		if slices.Contains([]string{"gh", "glab"}, args[0]) && slices.Contains(messageOptions, args[i]) {
+			i++
+			continue
+		}
+		r.hideOne(args[i:])
+		if !strings.ContainsAny(args[i], " \t\n\"'(") {
+			continue
+		}
+		for _, part := range strings.FieldsFunc(args[i], func(c rune) bool { return strings.ContainsRune(";&|\n", c) }) {
+			words := strings.FieldsFunc(part, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("\"'`()[]{}<>,\\!", c) })
+			for j, word := range words {
+				r.hideOne(words[j:])
+				if at := strings.LastIndexByte(word, '='); at >= 0 && at+1 < len(word) {
+					r.hideOne(append([]string{word[at+1:]}, words[j+1:]...))
+				}
+				if name, _, isSetting := strings.Cut(word, "="); isSetting && name != "" && name == strings.ToUpper(name) {
+					r.settings = append(r.settings, word)
+				}
+			}
+		}
+	}
+}
+
+// hideOne notes the command with which the words begin, if it is one that is looked for.
+func (r *shellReader) hideOne(words []string) {
+	name := path.Base(words[0])
+	if at := strings.LastIndexByte(name, '@'); at > 0 {
+		name = name[:at]
+	}
+	if !isWatched(strings.TrimSuffix(strings.ToLower(name), ".exe")) || r.hidden > mostHidden {
+		return
+	}
+	if r.hidden++; r.hidden > mostHidden {
+		words = []string{"git", fermata.UnknownText}
+	}
+	r.calls = append(r.calls, bareCommand(words))
+}
