@@ -95,7 +95,7 @@ func isGitFile(parts []string) bool {
 		switch {
 		case isNamed(before, ".config") && isNamed(part, "git") && (isLast || next != "ignore"),
 			isNamed(before, ".config") && strings.Trim(part, "*?") == "" && isNamed(next, "config", "attributes"),
-			part == "git" && i+2 == len(parts) && isNamed(next, "config", "attributes"),
+			part == "git" && i+2 == len(parts) && isNamed(next, "config", "attributes") && mayBeSettings(before),
 			part == ".config" && isLast && isHome(parts[:i]),
 			before == "etc" && isLast && isNamed(part, "gitconfig", "gitattributes"):
 			return true
@@ -105,6 +105,12 @@ func isGitFile(parts []string) bool {
 		}
 	}
 	return false
+}
+
+// mayBeSettings reports whether a folder may be the one in which the programs of a person keep settings, by its name. XDG_CONFIG_HOME may
+// name any folder, and a path may begin in it.
+func mayBeSettings(name string) bool {
+	return name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "*?[$~") || strings.Contains(name, "config") || strings.Contains(name, "xdg")
 }
 
 // isHome reports whether the parts of a path lead to the home of a person.
@@ -127,7 +133,6 @@ var agentFolders = map[string][]string{
 	"application support": {"opencode", "claudecode", "geminicli"},
 	"programdata":         {"opencode", "claudecode", "gemini-cli", "codex"},
 	"program files":       {"claudecode"},
-	"opencode":            {"plugin", "plugins"},
 }
 
 // isAgentFolder reports whether a path is a folder of agent programs, or lies in one and outside
@@ -135,6 +140,9 @@ var agentFolders = map[string][]string{
 func isAgentFolder(parts []string) bool {
 	for i, part := range parts {
 		if notes, ok := ownNotes[part]; ok && (i+1 == len(parts) || !slices.Contains(notes, parts[i+1])) {
+			return true
+		}
+		if part == "opencode" && i+1 < len(parts) && isNamed(parts[i+1], "plugin", "plugins") && (i == 0 || mayBeSettings(parts[i-1])) {
 			return true
 		}
 		for above, names := range agentFolders {

@@ -329,6 +329,24 @@ var seededBugs = []seededBug{
 		new: "return false",
 		pkg: ".", caughtBy: "TestProtectedGitFiles",
 	},
+	{
+		name: "an unknown part of a name counts as harmless", file: "gate_protected.go",
+		old: "case fitsOne(part, slices.Concat(p.names, p.folders)):",
+		new: "case false:",
+		pkg: "./internal/engine", caughtBy: "TestProtectedFilesBehindOtherPrograms",
+	},
+	{
+		name: "a hook takes the last of two keys", file: "internal/cli/hook_event.go",
+		old: "if err := strictjson.Envelope(data, &in); err != nil {",
+		new: "if err := json.Unmarshal(data, &in); err != nil || strictjson.Envelope(nil, &in) == nil {",
+		pkg: "./internal/cli", caughtBy: "TestHooksRefuseEventsWithTwoReadings",
+	},
+	{
+		name: "the event says which folder is the agent's", file: "internal/cli/hook_paths.go",
+		old: "dir, err := filepath.EvalSymlinks(in.workDir)",
+		new: "in.workDir = in.Dir\n\tdir, err := filepath.EvalSymlinks(in.workDir)",
+		pkg: "./internal/cli", caughtBy: "TestTheEventDoesNotSayWhichFolderIsTheAgents",
+	},
 
 	// The audit.
 	{
