@@ -30,9 +30,10 @@ type execution struct {
 	ins   map[string]any
 	secrets
 	now time.Time
-	// The places of the run that wait, and the tools that are called for some of them: see startCall.
+	// The places of the run that wait, by their step; the calls for which some of them do, and those that wait for their turn.
 	parked   parkedPlaces
-	calling  map[string]bool
+	calling  map[string]*calls
+	queued   []*calls
 	results  chan callResult
 	returned []callResult
 }
@@ -77,7 +78,7 @@ func (s *Service) open(ctx context.Context, claim *fermata.Claim) (*execution, e
 	if err != nil {
 		return nil, err
 	}
-	x := &execution{s: s, claim: claim, run: run, calling: map[string]bool{}, results: make(chan callResult, mostCalls)}
+	x := &execution{s: s, claim: claim, run: run, calling: map[string]*calls{}, results: make(chan callResult)}
 	if x.def, err = s.pinned(r, run); err != nil {
 		return nil, err
 	}

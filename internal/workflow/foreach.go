@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"sync"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
@@ -51,10 +50,7 @@ func (x *execution) each(ctx context.Context, step *definition.Step, row *fermat
 	case stops:
 		return x.delegate(ctx, step, row, c, units, open)
 	}
-	if err := x.callEach(ctx, step, named, units); err != nil {
-		return err
-	}
-	return x.together(ctx, step, row, list)
+	return x.callEach(ctx, step, named, units)
 }
 
 // list renders the items. It is kept with the step, so that they stay the same.
@@ -111,37 +107,44 @@ func (x *execution) units(step *definition.Step, row *fermata.WorkflowStep, list
 	return units, nil
 }
 
-// callEach calls a tool of this process for each item.
+// callEach calls a tool of this process for each item, a bounded number of them side by side, while the run goes on at its other places.
 func (x *execution) callEach(ctx context.Context, step *definition.Step, named *fermata.NamedTool, units []unit) error {
 	if err := x.commit(ctx, nil); err != nil {
 		return err
 	}
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	var broken error
-	slots := make(chan struct{}, max(step.Parallel, 1))
-	for _, u := range units {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			output, note, err := x.call(ctx, step, u.row, named, u.input)
-			mu.Lock()
-			defer mu.Unlock()
-			if ctx.Err() != nil || broken != nil {
-				return
-			}
-			u.row.Note = x.told(note)
-			if err == nil {
-				err = x.take(step, u.row, output)
-			}
-			broken = x.ended(ctx, u.row, err)
-		})
-	}
-	wg.Wait()
+	return x.startCalls(ctx, &calls{step: step, named: named, left: units, most: max(step.Parallel, 1)})
+}
+
+// endItem ends an item with the result of its call. The step ends with its last item.
+func (x *execution) endItem(ctx context.Context, r callResult) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return broken
+	c, row, err := r.of, r.unit.row, r.err
+	row.Note = x.told(r.note)
+	if err == nil {
+		err = x.take(c.step, row, r.output)
+	}
+	if err := x.ended(ctx, row, err); err != nil {
+		return err
+	}
+	switch {
+	case len(c.left) > 0 && !x.isFailingFast():
+		x.startNext(ctx, c)
+		return nil
+	case c.open > 0:
+		return nil
+	}
+	x.endCalls(ctx, c)
+	if len(c.left) > 0 {
+		return x.cancelPlace(ctx)
+	}
+	all := x.current(c.step.ID)
+	list, err := x.list(c.step, all)
+	if err != nil {
+		return x.failed(ctx, c.step, all, hopeless(codeInput, err))
+	}
+	return x.together(ctx, c.step, all, list)
 }
 
 // ended notes and saves how an item ended, so that it is not done again.

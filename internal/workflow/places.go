@@ -157,11 +157,14 @@ func (x *execution) beginBranches(steps []*definition.Step) {
 
 // canBegin reports whether the run has passed all that a step needs, and has not passed the step itself.
 func (x *execution) canBegin(step *definition.Step) bool {
-	if x.st.Failing != nil && x.def.FailFast || slices.Contains(x.st.Passed, step.ID) {
+	if x.isFailingFast() || slices.Contains(x.st.Passed, step.ID) {
 		return false
 	}
 	return !slices.ContainsFunc(step.Needs, func(id string) bool { return !slices.Contains(x.st.Passed, id) })
 }
+
+// isFailingFast reports whether a step failed, and the steps beside it are not to go on.
+func (x *execution) isFailingFast() bool { return x.st.Failing != nil && x.def.FailFast }
 
 // failBranch ends the present place of a list that forks. The other places go on, unless the definition has fail_fast. Then it
 // returns them, and the caller cancels them in the transaction that records the failure.
@@ -174,17 +177,26 @@ func (x *execution) failBranch(o *outcome) (cancelled []place) {
 	var stay []place
 	for i := range x.st.Others {
 		p := &x.st.Others[i]
-		if x.calling[p.Next] {
+		if x.calling[p.Next] != nil {
 			stay = append(stay, *p) // what a tool did is known when it returns
 			continue
 		}
 		delete(x.parked, p.Next)
+		x.queued = slices.DeleteFunc(x.queued, func(c *calls) bool { return c.step.ID == p.Next })
 		cancelled = append(cancelled, *p)
 		o.Others = append(o.Others, p.again())
 	}
 	x.st.Others = stay
 	x.beginBranches(nil)
 	return cancelled
+}
+
+// cancelPlace ends the present place of the run because a step beside it failed.
+func (x *execution) cancelPlace(ctx context.Context) error {
+	p, o := x.st.place, x.st.Failing
+	o.Others = append(slices.Clip(o.Others), p.again())
+	x.beginBranches(nil)
+	return x.commit(ctx, func(h *engine.Held) error { return x.cancelPlaces(h, []place{p}, "the step "+o.Step+" failed") })
 }
 
 // cancelPlaces ends what is under way at places of the run.
@@ -213,39 +225,4 @@ func (x *execution) cancelPlaces(h *engine.Held, places []place, why string) err
 		}
 	}
 	return nil
-}
-
-// mostCalls is how many tools a run calls at the same time, for its steps side by side.
-const mostCalls = 8
-
-// callResult is the result of a tool's call.
-type callResult struct {
-	step   string
-	output any
-	note   string
-	err    error
-}
-
-// startCall calls a tool while the run goes on at its other places.
-func (x *execution) startCall(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, named *fermata.NamedTool, input map[string]any) error {
-	if len(x.calling) == mostCalls {
-		x.returned = append(x.returned, <-x.results)
-	}
-	x.calling[step.ID] = true
-	x.parked[step.ID] = nil
-	go func() {
-		output, note, err := x.call(ctx, step, row, named, input)
-		x.results <- callResult{step.ID, output, note, err}
-	}()
-	return errParked
-}
-
-// takeResult ends the step of a call that has returned.
-func (x *execution) takeResult(ctx context.Context) error {
-	c := x.returned[0]
-	x.returned = x.returned[1:]
-	delete(x.calling, c.step)
-	x.pickPlaceAt(c.step)
-	step := x.def.Step(c.step)
-	return x.endCall(ctx, step, x.current(step.ID), c)
 }

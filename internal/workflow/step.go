@@ -17,9 +17,7 @@ func (x *execution) proceed(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer func() {
 		cancel(errStopped)
-		for range len(x.calling) - len(x.returned) {
-			<-x.results
-		}
+		x.awaitCalls()
 	}()
 	if err := x.late(ctx); err != nil {
 		return err
@@ -216,27 +214,22 @@ func (x *execution) act(ctx context.Context, step *definition.Step, row *fermata
 	if err := x.commit(ctx, nil); err != nil {
 		return err
 	}
-	if !x.isAlone() {
-		return x.startCall(ctx, step, row, named, input)
-	}
-	c := callResult{step: step.ID}
-	c.output, c.note, c.err = x.call(ctx, step, row, named, input)
-	return x.endCall(ctx, step, row, c)
+	return x.startCalls(ctx, &calls{step: step, named: named, left: []unit{{row: row, input: input}}, most: 1})
 }
 
 // endCall ends a step with the result of its call.
-func (x *execution) endCall(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c callResult) error {
+func (x *execution) endCall(ctx context.Context, r callResult) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	err := c.err
+	step, row, err := r.of.step, r.unit.row, r.err
 	if err == nil {
-		err = x.take(step, row, c.output)
+		err = x.take(step, row, r.output)
 	}
 	if err != nil {
 		return x.failed(ctx, step, row, err)
 	}
-	row.Note = x.told(c.note)
+	row.Note = x.told(r.note)
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
 	}

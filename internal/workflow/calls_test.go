@@ -1,0 +1,172 @@
+package workflow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/test/patience"
+)
+
+// holdTool makes the calls of a tool wait until the returned channel is closed. It also reports the calls that have begun.
+func (w *world) holdTool(name string) (begun chan tool.Call, let chan struct{}) {
+	begun, let = make(chan tool.Call, 100), make(chan struct{})
+	w.tools.on(name, func(ctx context.Context, c tool.Call) (any, error) {
+		begun <- c
+		select {
+		case <-let:
+			return map[string]any{"item": c.Item}, nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	})
+	return begun, let
+}
+
+// hasBegun waits for so many calls, and returns their steps and items.
+func (w *world) hasBegun(begun <-chan tool.Call, n int) []string {
+	w.Helper()
+	var all []string
+	for range n {
+		select {
+		case c := <-begun:
+			name := c.Step
+			if c.Item != nil {
+				name += fmt.Sprintf("/%d", *c.Item)
+			}
+			all = append(all, name)
+		case <-time.After(patience.Limit()):
+			w.Fatalf("only %v have begun", all)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// TestBranchesGoOnBesideItems has a branch whose items are called, and one that comes to its end, and asks, meanwhile.
+func TestBranchesGoOnBesideItems(t *testing.T) {
+	onBoth(t, func(w *world) {
+		begun, let := w.holdTool("check")
+		run := w.run(forked(`
+steps:
+  - {id: each, tool: check, foreach: [1, 2, 3], parallel: 2, output: all}
+  - {id: one, tool: note, needs: []}
+  - {id: two, tool: note}
+  - {id: ask, tool: post_question, suspend: true, input: {question: "Go?", options: [x], timeout: never}}
+  - {id: join, tool: publish, needs: [each, ask], input: {all: "{{ all }}"}}
+`), nil)
+		if got := w.hasBegun(begun, 2); !slices.Equal(got, []string{"each/0", "each/1"}) {
+			w.Fatalf("called %v", got)
+		}
+		open := w.openAt(run.ID, "ask")
+		close(let)
+		w.answer(open["ask"], fermata.Answer{Answer: "x"})
+		run = w.await(run.ID, fermata.TaskDone)
+		if got := string(run.Steps[len(run.Steps)-1].Input); got != `{"all":[{"item":0},{"item":1},{"item":2}]}` {
+			w.Fatalf("the last step got %s", got)
+		}
+	})
+}
+
+// TestFailFastEndsItems has a branch that fails while items of another one are called. Those that were not called yet are not called,
+// and a retry calls only those.
+func TestFailFastEndsItems(t *testing.T) {
+	onBoth(t, func(w *world) {
+		begun, let := w.holdTool("check")
+		mend := w.breakTool("apply")
+		run := w.run(forked(`
+fail_fast: true
+steps:
+  - {id: each, tool: check, foreach: [1, 2, 3], parallel: 2, output: all}
+  - {id: fail, tool: apply, needs: []}
+  - {id: join, tool: publish, needs: [each, fail]}
+`), nil)
+		w.hasBegun(begun, 2)
+		w.stateOf(run.ID, "fail", fermata.StepFailed)
+		close(let)
+		run = w.await(run.ID, fermata.TaskFailed)
+		if got := w.outcomes(run.ID); got != "each/1:cancelled fail/1:failed" {
+			w.Fatalf("got %s", got)
+		}
+		if keys := w.tools.keys("each"); len(keys) != 2 {
+			w.Fatalf("called %v", keys)
+		}
+		mend()
+		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
+		w.ok(err)
+		w.await(run.ID, fermata.TaskDone)
+		if got := w.outcomes(run.ID); got != "each/1:done fail/1:done join/1:done" {
+			w.Fatalf("got %s", got)
+		}
+		if keys := w.tools.keys("each"); len(keys) != 3 {
+			w.Fatalf("called %v", keys)
+		}
+	})
+}
+
+// TestCallsTakeTurns has more steps side by side than may call at once.
+func TestCallsTakeTurns(t *testing.T) {
+	onBoth(t, func(w *world) {
+		begun, let := w.holdTool("check")
+		var steps strings.Builder
+		for i := range 12 {
+			fmt.Fprintf(&steps, "  - {id: s%d, tool: check, needs: []}\n", i)
+		}
+		run := w.run(forked("\nsteps:\n"+steps.String()+"  - {id: ask, tool: post_question, suspend: true, needs: [], input: {question: 'Go?', options: [x], timeout: never}}\n"), nil)
+		w.hasBegun(begun, 8)
+		open := w.openAt(run.ID, "ask")
+		if more := len(begun); more != 0 {
+			w.Fatalf("%d more have begun", more)
+		}
+		close(let)
+		w.hasBegun(begun, 4)
+		w.answer(open["ask"], fermata.Answer{Answer: "x"})
+		w.await(run.ID, fermata.TaskDone)
+	})
+}
+
+// TestFailFastEndsWaitingCalls has steps that wait for their turn to call when another one fails: they call nothing.
+func TestFailFastEndsWaitingCalls(t *testing.T) {
+	onBoth(t, func(w *world) {
+		begun := make(chan tool.Call, 100)
+		fail, let := make(chan struct{}), make(chan struct{})
+		w.tools.on("check", func(ctx context.Context, c tool.Call) (any, error) {
+			begun <- c
+			if c.Step == "s0" {
+				<-fail
+				return nil, errors.New("no luck")
+			}
+			select {
+			case <-let:
+			case <-ctx.Done():
+			}
+			return nil, nil
+		})
+		var steps strings.Builder
+		for i := range 10 {
+			fmt.Fprintf(&steps, "  - {id: s%d, tool: check, needs: []}\n", i)
+		}
+		run := w.run(forked("fail_fast: true\nsteps:\n"+steps.String()), nil)
+		w.hasBegun(begun, 8)
+		close(fail)
+		w.stateOf(run.ID, "s0", fermata.StepFailed)
+		close(let)
+		run = w.await(run.ID, fermata.TaskFailed)
+		cancelled := 0
+		for _, s := range run.Steps {
+			if s.State == fermata.StepCancelled {
+				cancelled++
+			}
+		}
+		// The one whose turn came with the failure may have called.
+		if called := len(w.tools.called()); called+cancelled != 10 || cancelled == 0 {
+			w.Fatalf("%d called, %d cancelled", called, cancelled)
+		}
+	})
+}
