@@ -120,8 +120,8 @@ var (
 		"list-workflows", "get-workflow", "validate-workflow", "list-workflow-runs", "list-runs-of-workflow", "get-workflow-run", "list-tools",
 		"list-named-tools", "get-named-tool", "list-mcp-servers", "get-mcp-server",
 	}})
-	ToDefineWorkflow = verb(permission{Name: "workflow.define", Does: "change workflows", Scopes: byWorking, Role: RoleOperator, Calls: []string{
-		"put-workflow", "enable-workflow", "disable-workflow", "remove-workflow", "new-webhook-secret",
+	ToDefineWorkflow = verb(permission{Name: "workflow.define", Does: "change and test workflows", Scopes: byWorking, Role: RoleOperator, Calls: []string{
+		"put-workflow", "test-workflow", "enable-workflow", "disable-workflow", "remove-workflow", "new-webhook-secret",
 	}})
 	ToStartWorkflow = verb(permission{Name: "workflow.start", Does: "start workflows", Scopes: byStarting, Role: RoleResponder, Agents: true, Calls: []string{"start-workflow"}})
 	ToRetryWorkflow = verb(permission{Name: "workflow.retry", Does: "retry runs of workflows", Scopes: byWriting, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"retry-workflow-run"}})

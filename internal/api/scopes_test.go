@@ -22,7 +22,7 @@ import (
 var writesNothing = []string{
 	"POST /v1/sign-in/link", "POST /v1/sign-in/email", "POST /v1/sign-in/passkey/start", "POST /v1/sign-in/passkey/finish",
 	"POST /v1/hooks/workflow/{name}", // it takes a signature instead
-	"POST /v1/workflows/validate",
+	"POST /v1/workflows/validate", "POST /v1/workflows/test",
 }
 
 // writingBodies are the bodies of the calls that need one. {q}, {task} and {run}
@@ -48,9 +48,10 @@ var writingBodies = map[string]string{
 	"POST /v1/tokens":                     `{"name":"t","scopes":["read"]}`, "POST /v1/tools": `{"items":[{"name":"t","command":["ls"]}]}`,
 	"PUT /v1/mcp-servers/{name}": `{"command":["ls"]}`, "PUT /v1/me/notifications": `{"zone":"","digest":"off"}`,
 	"PUT /v1/members/{id}/identities/{kind}": `{"id":"x"}`, "PUT /v1/members/{id}/notifications": `{"zone":"","digest":"off"}`,
-	"PUT /v1/policies":     `{"min_timeout":"5m","max_timeout":"24h","allow_never":true,"allow_longer":true,"allow_shorter":true}`,
-	"PUT /v1/routes":       `{"blocking":[],"approval":[],"error_recovery":[],"non_blocking":[],"progress":[]}`,
-	"PUT /v1/tools/{name}": `{"command":["ls"]}`, "PUT /v1/views/{name}": `{"query":"q"}`,
+	"PUT /v1/policies":        `{"min_timeout":"5m","max_timeout":"24h","allow_never":true,"allow_longer":true,"allow_shorter":true}`,
+	"PUT /v1/routes":          `{"blocking":[],"approval":[],"error_recovery":[],"non_blocking":[],"progress":[]}`,
+	"POST /v1/workflows/test": `{"source":"name: t\nsteps: [{id: a, tool: wait, input: {for: 1s}}]\n"}`,
+	"PUT /v1/tools/{name}":    `{"command":["ls"]}`, "PUT /v1/views/{name}": `{"query":"q"}`,
 }
 
 // delivers gives the world what delivers, and passkeys.

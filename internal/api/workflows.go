@@ -63,6 +63,13 @@ func (s *Server) workflowRoutes() {
 			}
 			return replyOf(v, err)
 		})
+	test := operation("POST /workflows/test", "test-workflow", "Run a definition with scripted tools and people; nothing is stored, and nobody hears of it")
+	test.Description = "What fermata workflow test does, on the server: the clock goes on by itself, and no tool is called. The server does one " +
+		"test at a time, for at most 20 seconds."
+	workflows(s, test,
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *bodyInput[workflow.Trial]) (*reply[*workflow.TestReport], error) {
+			return replyOf(w.Try(ctx, c, in.Body))
+		})
 	workflows(s, operation("GET /workflows/{name}", "get-workflow", "Read a workflow, with its source and its graph"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *workflowVersion) (*workflowReply, error) {
 			return replyOf(w.Workflow(ctx, c, in.Name, in.Hash))

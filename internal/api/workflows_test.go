@@ -20,7 +20,7 @@ var workflowRoutes = []string{
 	"DELETE /v1/mcp-servers/{name}", "DELETE /v1/tools/{name}", "DELETE /v1/workflows/{name}",
 	"GET /v1/mcp-servers", "GET /v1/mcp-servers/{name}", "GET /v1/named-tools", "GET /v1/tools", "GET /v1/tools/{name}",
 	"GET /v1/workflow-runs", "GET /v1/workflow-runs/{id}", "GET /v1/workflows", "GET /v1/workflows/{name}", "GET /v1/workflows/{name}/runs",
-	"POST /v1/hooks/workflow/{name}", "POST /v1/tools", "POST /v1/tools/{name}/refresh", "POST /v1/workflow-runs/{id}/retry", "POST /v1/workflow-runs/{id}/rewind", "POST /v1/workflow-runs/{id}/move", "POST /v1/workflows/validate",
+	"POST /v1/hooks/workflow/{name}", "POST /v1/tools", "POST /v1/tools/{name}/refresh", "POST /v1/workflow-runs/{id}/retry", "POST /v1/workflow-runs/{id}/rewind", "POST /v1/workflow-runs/{id}/move", "POST /v1/workflows/validate", "POST /v1/workflows/test",
 	"POST /v1/workflows/{name}/disable", "POST /v1/workflows/{name}/enable", "POST /v1/workflows/{name}/runs", "POST /v1/workflows/{name}/webhook-secret",
 	"PUT /v1/mcp-servers/{name}", "PUT /v1/tools/{name}", "PUT /v1/workflows/{name}",
 }
@@ -143,6 +143,53 @@ func TestValidationTellsTheGraphAndStoresNothing(t *testing.T) {
 	}
 }
 
+// TestADefinitionIsTested runs one on the server, with answers that are made up and with a script. The workspace hears nothing of it.
+func TestADefinitionIsTested(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before := w.head()
+	type report struct {
+		Passed   bool
+		Script   string
+		Failures []string
+		Problems []fermata.DefinitionProblem
+		Run      *fermata.WorkflowRun
+	}
+	test := func(source, script string) (got report) {
+		t.Helper()
+		w.must(http.StatusOK, w.admin, "POST /v1/workflows/test", quoted(map[string]any{"source": source, "script": script}), &got)
+		return got
+	}
+	made := test(deploy, "")
+	if !made.Passed || made.Run == nil || made.Run.State != fermata.TaskDone || !strings.Contains(made.Script, "version: made up") {
+		t.Errorf("made up %+v", made)
+	}
+	again := test(deploy, made.Script)
+	if !again.Passed || again.Script != "" || len(again.Run.Steps) != len(made.Run.Steps) {
+		t.Errorf("again %+v", again)
+	}
+	if other := test(deploy, strings.Replace(made.Script, "state: done", "state: failed", 1)); other.Passed || len(other.Failures) != 1 {
+		t.Errorf("other %+v", other)
+	}
+	if bad := test("name: bad\n", ""); bad.Passed || len(bad.Problems) == 0 || bad.Run != nil {
+		t.Errorf("bad %+v", bad)
+	}
+	for script, want := range map[string]string{
+		"expects: {}":                       "expects",
+		"inputs: {version: &a 1, more: *a}": "anchors are not taken",
+		"answers: {nobody: yes}":            "is no step of the workflow",
+		"inputs: {colour: red}":             "is no input",
+	} {
+		r := w.call(w.admin, "POST /v1/workflows/test", quoted(map[string]any{"source": deploy, "script": script}))
+		if r.status != http.StatusBadRequest || !strings.Contains(string(r.body), want) {
+			t.Errorf("%s: %d %s", script, r.status, r.body)
+		}
+	}
+	if w.head() != before {
+		t.Error("it left an event")
+	}
+}
+
 func TestWorkflowRequestsThatAreWrong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -157,6 +204,9 @@ func TestWorkflowRequestsThatAreWrong(t *testing.T) {
 		{"", "GET /v1/workflows", "", 401, fermata.CodeUnauthenticated},
 		{"", "PUT /v1/workflows/deploy", source, 401, fermata.CodeUnauthenticated},
 		{w.agent, "PUT /v1/workflows/deploy", source, 403, fermata.CodeForbidden},
+		{w.agent, "POST /v1/workflows/test", source, 403, fermata.CodeForbidden},
+		{reader, "POST /v1/workflows/test", source, 403, fermata.CodeForbidden},
+		{w.admin, "POST /v1/workflows/test", `{"script":"expect: {}"}`, 400, fermata.CodeInvalidRequest},
 		{w.agent, "DELETE /v1/workflows/deploy", "", 403, fermata.CodeForbidden},
 		{w.agent, "POST /v1/workflows/deploy/webhook-secret", "", 403, fermata.CodeForbidden},
 		{w.agent, "PUT /v1/tools/run_checks", `{"command":["make"]}`, 403, fermata.CodeForbidden},

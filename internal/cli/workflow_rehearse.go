@@ -24,19 +24,24 @@ type WorkflowReport struct {
 	Failures []string `json:"failures,omitempty"`
 	// End is the time of the clock when the run ended.
 	End time.Time `json:"end,omitzero"`
+	// Script is what stood in for tools and people, if no answers were given.
+	Script string `json:"script,omitempty"`
 }
 
 type workflowTestCommand struct {
 	File    string `arg:"" help:"The definition."`
-	Answers string `required:"" type:"path" placeholder:"FILE" help:"YAML with the answers, what tools reply, and what is expected."`
+	Answers string `type:"path" placeholder:"FILE" help:"YAML with the answers, what tools reply, and what is expected. Without it they are made up, and printed."`
 	Plain   bool   `help:"Plain letters instead of symbols."`
 }
 
 func (workflowTestCommand) Help() string {
 	return `Needs no server: people and tools are played by the answers, and the clock goes on by itself, so that a day of waiting takes no time. Each step is reported; the exit code is 1 when something expected did not come to be.
 
+Without answers the first run makes them up: each question gets its default or its first option, each tool a value of its schema. What was made up is printed. Save it, and change it to what you mean.
+
 Examples:
 
+    fermata workflow test autofix.yaml
     fermata workflow test autofix.yaml --answers autofix.answers.yaml
     fermata workflow test autofix.yaml --answers late.yaml --json | jq .failures`
 }
@@ -46,9 +51,11 @@ func (c *workflowTestCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	answers, err := s.readFile("--answers", c.Answers, mostInFile)
-	if err != nil {
-		return err
+	var answers []byte
+	if c.Answers != "" {
+		if answers, err = s.readFile("--answers", c.Answers, mostInFile); err != nil {
+			return err
+		}
 	}
 	if s.hooks.TestWorkflow == nil {
 		return notBuilt("workflow test")
@@ -82,6 +89,10 @@ func (c *workflowTestCommand) print(s *session, report *WorkflowReport) {
 		}
 	}
 	p := s.data()
+	if report.Script != "" {
+		p.line("made up; save it, change it to what you mean, and give it with --answers:")
+		p.barred(clean(report.Script))
+	}
 	for _, failure := range report.Failures {
 		p.line("%s  %s", p.red("FAIL"), oneLine(failure))
 	}

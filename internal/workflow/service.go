@@ -80,6 +80,8 @@ type Service struct {
 	loaded map[string]*definition.Workflow
 	// watched are the workspaces whose events are looked at for triggers.
 	watched map[string]*watched
+	// trying holds a value while a definition is tested.
+	trying chan struct{}
 }
 
 // New returns a service. Its engine tells it of commits from now on.
@@ -104,7 +106,7 @@ func New(o Options) *Service {
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
 	s := &Service{
 		Options: o, db: o.DB, e: o.Engine, tools: map[string]tool.Tool{},
-		loaded: map[string]*definition.Workflow{}, watched: map[string]*watched{},
+		loaded: map[string]*definition.Workflow{}, watched: map[string]*watched{}, trying: make(chan struct{}, 1),
 	}
 	for _, t := range o.Tools {
 		s.tools[t.Info().Name] = t

@@ -46,7 +46,10 @@ func (r *rehearsal) judge(ctx context.Context, run *fermata.WorkflowRun) (*TestR
 		}
 	}
 	rep.Passed = len(rep.Failures) == 0
-	return rep, nil
+	if r.script.guesses {
+		rep.Script, err = r.writeScript()
+	}
+	return rep, err
 }
 
 func (r *rehearsal) compare(what string, want map[string]any, got func(id string) json.RawMessage, last map[string]*fermata.WorkflowStep) {

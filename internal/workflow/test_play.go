@@ -109,6 +109,9 @@ func (r *rehearsal) reply(ctx context.Context, step string, q *fermata.Question)
 		prompt = q.Items[0].Prompt
 	}
 	r.prompts[step] = prompt
+	if r.script.guesses {
+		replies = Replies{r.guessReply(ctx, step, q)}
+	}
 	if len(replies) == 0 {
 		r.fail("the step %s asks %q, and the script has no answer for it", step, prompt)
 		return nil

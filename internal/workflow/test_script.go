@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -30,6 +31,24 @@ type Script struct {
 	// Answers are what people say, by the id of the step that asks.
 	Answers map[string]Replies `yaml:"answers"`
 	Expect  Expectation        `yaml:"expect"`
+	// guesses says that there is no script: what tools and people say is made up.
+	guesses bool
+}
+
+// readScript reads a script. An empty one makes everything up.
+func readScript(source []byte) (Script, error) {
+	if len(bytes.TrimSpace(source)) == 0 {
+		return Script{guesses: true, Expect: Expectation{State: fermata.TaskDone}}, nil
+	}
+	var sc Script
+	if problems := definition.CheckYAML(source); len(problems) > 0 {
+		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script: %s", problems[0]).WithHint("docs/workflow-runs.md says what it may hold")
+	}
+	if err := yaml.UnmarshalWithOptions(source, &sc, yaml.Strict()); err != nil {
+		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script: %s", yaml.FormatError(err, false, true)).
+			WithHint("docs/workflow-runs.md says what it may hold")
+	}
+	return sc, nil
 }
 
 // Outcome is what one call of a tool comes to. It fails with an error, or with an exit code that is not 0.

@@ -129,3 +129,67 @@ func TestScriptsExpectWhatIsDoneAtTheEnd(t *testing.T) {
 		})
 	}
 }
+
+// TestAScriptIsMadeUp runs definitions without a script. What was made up is a script that comes to the same.
+func TestAScriptIsMadeUp(t *testing.T) {
+	t.Parallel()
+	source := []byte(`
+name: everything
+triggers: [{manual: true}]
+inputs:
+  issue: {type: number, required: true}
+  kind: {type: string, required: true, enum: [bug, feature]}
+  more: {type: object}
+steps:
+  - {id: look, tool: agent, input: {prompt: "Look"}, output: seen,
+     schema: {type: object, required: [sure, names, how], properties: {sure: {type: integer, minimum: 5}, names: {type: array, minItems: 2, items: {type: string, minLength: 30}}, how: {enum: [fast, slow]}, why: {type: [string, "null"]}}}}
+  - {id: list, tool: shell, input: {run: ls}}
+  - {id: choice, tool: post_question, suspend: true, input: {question: "Which?", options: [a, b]}}
+  - {id: many, tool: post_question, suspend: true, input: {question: "Which?", options: [a, b, c], responseType: multi_choice}}
+  - {id: sure, tool: post_question, suspend: true, input: {question: "Sure?", responseType: boolean}}
+  - {id: text, tool: post_question, suspend: true, input: {question: "How?"}}
+  - {id: default, tool: post_question, suspend: true, input: {question: "Which?", options: [a, b], default: b}}
+  - id: several
+    tool: post_question
+    suspend: true
+    input:
+      title: Several
+      items:
+        - {key: count, prompt: "How many?", response_type: number, min: 3}
+        - {key: day, prompt: "When?", response_type: date}
+        - {key: text, prompt: "What?", min_length: 20}
+  - {id: each, tool: post_question, suspend: true, foreach: "{{ seen.names }}", input: {question: "{{ item }}?", options: [x, y]}}
+  - {id: yes, tool: request_approval, input: {title: "Go?", action: {tool: deploy}, approvals: {required: 2}}}
+`)
+	made, err := workflow.Test(t.Context(), source, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !made.Passed || made.Script == "" {
+		t.Fatalf("%s\n%s\n%s", asJSON(made.Problems), strings.Join(made.Failures, "\n"), made.Script)
+	}
+	again, err := workflow.Test(t.Context(), source, []byte(made.Script))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, made.Script)
+	}
+	if !again.Passed || again.Script != "" || len(again.Run.Steps) != len(made.Run.Steps) {
+		t.Fatalf("%s\n%s", strings.Join(again.Failures, "\n"), made.Script)
+	}
+	for i, step := range again.Run.Steps {
+		if first := made.Run.Steps[i]; step.Step != first.Step || step.State != first.State || step.Step == "look" && string(step.Output) != string(first.Output) {
+			t.Errorf("the step %s is %s: %s; it was %s: %s", step.Step, step.State, step.Output, first.State, first.Output)
+		}
+	}
+}
+
+// TestWhatIsMadeUpMayFail tells that a run needs more than can be made up.
+func TestWhatIsMadeUpMayFail(t *testing.T) {
+	t.Parallel()
+	made, err := workflow.Test(t.Context(), []byte(autofix), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made.Passed || !strings.Contains(strings.Join(made.Failures, "\n"), "expected done") || !strings.Contains(made.Script, "analyze:") {
+		t.Fatalf("%+v", made)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -63,6 +64,13 @@ func (r *report) read(source []byte) (root *tree) {
 			return nil
 		}
 	}
+}
+
+// CheckYAML returns what keeps a file from being read as definitions are: it is no YAML, or hides what it says.
+func CheckYAML(source []byte) []Problem {
+	r := &report{}
+	r.read(source)
+	return slices.DeleteFunc(r.problems, func(p Problem) bool { return p.Warning })
 }
 
 // readable refuses what is no text.

@@ -11,38 +11,17 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log"
-	"net"
-	"net/http"
 	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/fermata-hq/fermata/internal/api"
-	"github.com/fermata-hq/fermata/internal/engine"
-	"github.com/fermata-hq/fermata/internal/keys"
-	"github.com/fermata-hq/fermata/internal/mcpserver"
-	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/test/mcp/front"
 )
 
 func main() {
 	ctx := context.Background()
-	folder := os.Args[1]
-	db, err := store.Open(ctx, store.Options{URL: filepath.Join(folder, "fermata.db"), Keys: keys.New()})
-	must(err)
-	must(db.Migrate(ctx))
-	e := engine.New(db, engine.Options{})
-	server := api.New(api.Config{Engine: e, Version: "test", SingleUser: true})
-	server.Mount(api.Mount{Path: mcpserver.Path, Challenge: mcpserver.Challenge, Handler: mcpserver.Front(mcpserver.HTTPOptions{
-		Engine: e, Caller: api.CallerOf, Stopping: server.Draining(), MaxBody: api.DefaultMaxBody,
-	}, fixtures(ctx))})
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	must(err)
-	fmt.Printf("http://%s%s\n", listener.Addr(), mcpserver.Path)
-	must((&http.Server{Handler: server, ReadHeaderTimeout: 10 * time.Second}).Serve(listener))
+	log.Fatal(front.Serve(ctx, os.Args[1], fixtures(ctx)))
 }
 
 func fixtures(ctx context.Context) *mcp.Server {
@@ -54,10 +33,4 @@ func fixtures(ctx context.Context) *mcp.Server {
 	registerPrompts(s)
 	go watchedResourceUpdater(ctx, s)
 	return s
-}
-
-func must(err error) {
-	if err != nil {
-		log.Fatal(err)
-	}
 }

@@ -1,0 +1,228 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// guesses are what was made up in a test without a script, by step.
+type guesses struct {
+	tools            map[string]tool.Info
+	outputs, replies map[string]any
+}
+
+func newGuesses(tools map[string]tool.Info) guesses {
+	return guesses{tools, map[string]any{}, map[string]any{}}
+}
+
+// madeUpText stands for whatever somebody may write.
+const madeUpText = "made up"
+
+// guessInputs makes up the inputs without which no run starts.
+func guessInputs(d *definition.Workflow) map[string]any {
+	values := map[string]any{}
+	for _, in := range d.Inputs {
+		switch {
+		case !in.Required || in.Default != nil:
+		case len(in.Enum) > 0:
+			values[in.Name] = in.Enum[0]
+		default:
+			values[in.Name] = guessType(in.Type)
+		}
+	}
+	return values
+}
+
+func guessType(name string) any {
+	switch name {
+	case "string":
+		return madeUpText
+	case "number", "integer":
+		return 1
+	case "boolean":
+		return true
+	case "array":
+		return []any{}
+	case "null":
+		return nil
+	}
+	return map[string]any{}
+}
+
+// guessOutput makes up what a tool gives to a step.
+func (r *rehearsal) guessOutput(id, name string) any {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var output any = map[string]any{}
+	schema := r.guessed.tools[name].Output
+	if step := r.def.Step(id); step != nil && len(step.Schema) > 0 {
+		schema = step.Schema
+	}
+	var of map[string]any
+	switch {
+	case len(schema) > 0 && json.Unmarshal(schema, &of) == nil:
+		output = guessValue(of)
+	case name == toolShell:
+		output = map[string]any{"exit_code": 0, "output": madeUpText}
+	case name == toolAgent:
+		output = map[string]any{"summary": madeUpText}
+	}
+	r.guessed.outputs[id] = output
+	return output
+}
+
+// guessValue makes up a value that a simple JSON Schema takes. One with patterns or alternatives may refuse it.
+func guessValue(schema map[string]any) any {
+	if v, ok := schema["const"]; ok {
+		return v
+	}
+	if v, ok := schema["default"]; ok {
+		return v
+	}
+	if list, _ := schema["enum"].([]any); len(list) > 0 {
+		return list[0]
+	}
+	name, _ := schema["type"].(string)
+	if list, _ := schema["type"].([]any); len(list) > 0 {
+		name, _ = list[0].(string)
+	}
+	switch name {
+	case "array":
+		return guessList(schema)
+	case "number", "integer":
+		low, isLow := schema["minimum"].(float64)
+		high, isHigh := schema["maximum"].(float64)
+		switch {
+		case isHigh && !isLow:
+			return high
+		case isLow:
+			return math.Ceil(low)
+		}
+	case "string":
+		least, _ := schema["minLength"].(float64)
+		return lengthened(int(least))
+	case "", "object":
+		return guessObject(schema)
+	}
+	return guessType(name)
+}
+
+func guessObject(schema map[string]any) map[string]any {
+	made := map[string]any{}
+	properties, _ := schema["properties"].(map[string]any)
+	for name, of := range properties {
+		if of, ok := of.(map[string]any); ok {
+			made[name] = guessValue(of)
+		}
+	}
+	return made
+}
+
+// mostGuessed bounds lists and texts that are made up.
+const mostGuessed = 1000
+
+func guessList(schema map[string]any) []any {
+	least, _ := schema["minItems"].(float64)
+	of, _ := schema["items"].(map[string]any)
+	made := []any{}
+	for range min(int(least), mostGuessed) {
+		made = append(made, guessValue(of))
+	}
+	return made
+}
+
+// lengthened returns a text of at least so many characters.
+func lengthened(least int) string {
+	text := madeUpText
+	if missing := min(least, mostGuessed) - len(text); missing > 0 {
+		text += strings.Repeat("x", missing)
+	}
+	return text
+}
+
+// guessReply makes up what a person says to a question: its default, or else the first thing that it takes.
+func (r *rehearsal) guessReply(ctx context.Context, step string, q *fermata.Question) Reply {
+	now, err := r.db.Now(ctx)
+	if err != nil {
+		now = time.Unix(0, 0)
+	}
+	if len(q.Items) == 1 {
+		answer := guessAnswer(&q.Items[0], now)
+		// A list in a script is one reply after the other.
+		r.guessed.replies[step] = map[string]any{"answer": answer}
+		return Reply{Answer: answer}
+	}
+	answers := map[string]any{}
+	for i := range q.Items {
+		answers[q.Items[i].Key] = guessAnswer(&q.Items[i], now)
+	}
+	r.guessed.replies[step] = map[string]any{"answers": answers}
+	return Reply{Answers: answers}
+}
+
+func guessAnswer(it *fermata.Item, now time.Time) any {
+	if it.Default != nil {
+		return it.Default
+	}
+	switch it.ResponseType {
+	case fermata.ResponseApproval:
+		return fermata.Approve
+	case fermata.ResponseBoolean:
+		return true
+	case fermata.ResponseDate:
+		return now.Format(time.DateOnly)
+	case fermata.ResponseNumber:
+		switch {
+		case it.Min != nil:
+			return *it.Min
+		case it.Max != nil:
+			return *it.Max
+		}
+		return 1
+	case fermata.ResponseMultiChoice:
+		made := []any{}
+		for _, o := range it.Options[:max(1, least(it))] {
+			made = append(made, o.Value)
+		}
+		return made
+	case fermata.ResponseChoice:
+		return it.Options[0].Value
+	}
+	return lengthened(least(it))
+}
+
+func least(it *fermata.Item) int {
+	if it.MinLength == nil {
+		return 0
+	}
+	return *it.MinLength
+}
+
+// writeScript returns what was made up as a script.
+func (r *rehearsal) writeScript() (string, error) {
+	var script yaml.MapSlice
+	add := func(name string, values map[string]any) {
+		if len(values) > 0 {
+			script = append(script, yaml.MapItem{Key: name, Value: values})
+		}
+	}
+	add("inputs", r.script.Inputs)
+	tools := map[string]any{}
+	for step, output := range r.guessed.outputs {
+		tools[step] = map[string]any{"output": output}
+	}
+	add("tools", tools)
+	add("answers", r.guessed.replies)
+	add("expect", map[string]any{"state": string(fermata.TaskDone)})
+	text, err := yaml.Marshal(script)
+	return string(text), err
+}
