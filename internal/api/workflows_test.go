@@ -157,7 +157,10 @@ func TestADefinitionIsTested(t *testing.T) {
 	}
 	test := func(source, script string) (got report) {
 		t.Helper()
-		w.must(http.StatusOK, w.admin, "POST /v1/workflows/test", quoted(map[string]any{"source": source, "script": script}), &got)
+		r := w.call(w.admin, "POST /v1/workflows/test", quoted(map[string]any{"source": source, "script": script}), "Idempotency-Key", "a test")
+		if err := json.Unmarshal(r.body, &got); err != nil || r.status != http.StatusOK {
+			t.Fatalf("%d %s", r.status, r.body)
+		}
 		return got
 	}
 	made := test(deploy, "")

@@ -15,7 +15,7 @@ type idempotency struct{ key, fingerprint string }
 // WithIdempotency makes the next write in ctx happen once: a later write with
 // the same key and fingerprint by the same caller returns the first one's
 // result, one with another fingerprint is refused with
-// [fermata.CodeIdempotencyConflict].
+// [fermata.CodeIdempotencyConflict]. An empty key takes away that of ctx.
 func WithIdempotency(ctx context.Context, key, fingerprint string) context.Context {
 	return context.WithValue(ctx, idempotencyKey{}, idempotency{key, fingerprint})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
@@ -46,7 +47,8 @@ func (s *Service) Try(ctx context.Context, c fermata.Caller, t Trial) (*TestRepo
 		return nil, err
 	}
 	defer done()
-	limited, cancel := context.WithTimeoutCause(ctx, tryWithin, errTryTooLong)
+	// The key of the request is not one of what the run writes.
+	limited, cancel := context.WithTimeoutCause(engine.WithIdempotency(ctx, "", ""), tryWithin, errTryTooLong)
 	defer cancel()
 	report, err := testKnown(limited, known, []byte(t.Source), []byte(t.Script))
 	if err != nil && errors.Is(context.Cause(limited), errTryTooLong) {

@@ -19,6 +19,18 @@ const read = (id) => server.call('GET', `/v1/workflow-runs/${id}`);
 const step = (page, name) => page.locator(`[data-step="${name}"]`);
 const node = (page, name) => page.locator(`[data-node="${name}"]`);
 
+
+/** Replaces what stands in a field of code, by the clipboard: that is how people bring a file. */
+async function paste(page, field, text) {
+  await field.focus();
+  await press(page, 'Control+A');
+  await field.evaluate((content, given) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', given);
+    content.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  }, text);
+}
+
 const release = `name: release
 description: Asks whether to ship, ships, and looks back when it must.
 triggers:
@@ -90,20 +102,68 @@ test('nothing is there at first, and the page says how to begin', async () => {
   await assertSound(page, 'no workflows');
   await page.getByRole('link', { name: 'New workflow' }).click();
   const source = page.getByRole('textbox', { name: 'Definition as YAML' });
-  await source.fill('name: broken\ntriggers:\n  - manual: true\nsteps:\n  - id: one\n    tool: no_such_tool\n  - id: one\n    tool: wait\n');
+  await paste(page, source, 'name: broken\ntriggers:\n  - manual: true\nsteps:\n  - id: one\n    tool: no_such_tool\n  - id: one\n    tool: wait\n');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.locator('[data-problem="6"]').waitFor();
   await shoot(page, 'workflow-editor-problems');
   await assertSound(page, 'problems of a definition');
   await page.locator('[data-problem="6"]').getByRole('button', { name: 'Line 6' }).click();
-  assert.equal(await source.evaluate((area) => area.value.slice(0, area.selectionStart).split('\n').length), 6);
-  await source.fill(release);
+  await page.locator('.cm-activeLineGutter').getByText('6', { exact: true }).waitFor();
+  await paste(page, source, release);
   await page.getByRole('button', { name: 'Validate' }).click();
   await node(page, 'publish').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { level: 1, name: 'release' }).waitFor();
   assert.equal((await server.call('GET', '/v1/workflows/release')).source, release);
   assertCalm(page);
+});
+
+test('a definition is completed, marked where it is wrong, and tested before it is saved', async () => {
+  await visit(page, '/workflows');
+  await page.getByRole('link', { name: 'New workflow' }).click();
+  const source = page.getByRole('textbox', { name: 'Definition as YAML' });
+  await paste(page, source, 'name: fresh\ntriggers:\n  - manual: true\ninputs:\n  where: { type: string, required: true }\nsteps:\n  - id: ask\n    tool: post_question\n    suspend: true\n    input: { question: "Ship to {{ inputs.where }}?", options: [now, later] }\n  - id: tell');
+  await press(page, 'Control+End');
+  await press(page, 'Enter');
+  await page.keyboard.type('to');
+  const words = page.getByRole('listbox');
+  await words.getByRole('option', { name: 'tool' }).click();
+  await page.keyboard.type('wa');
+  await words.getByRole('option', { name: /^wait/ }).waitFor();
+  await shoot(page, 'workflow-editor-words');
+  await assertSound(page, 'words of a definition');
+  await words.getByRole('option', { name: /^wait/ }).click();
+  await press(page, 'Enter');
+  await page.keyboard.type('condition: steps.');
+  await words.getByRole('option', { name: 'ask' }).click();
+  await page.keyboard.type('.answer == "soon');
+  // Nobody pressed a button: the place is marked while it is written.
+  await page.locator('.cm-lintRange-error').first().waitFor();
+  await page.locator('.cm-lint-marker-error').first().waitFor();
+  await page.keyboard.type('"');
+  await press(page, 'Enter');
+  await page.keyboard.type('input: { for: 3d }');
+  await page.locator('.cm-lintRange-error').waitFor({ state: 'detached' });
+  await node(page, 'tell').waitFor();
+  await page.getByRole('button', { name: 'Test', exact: true }).click();
+  const panel = page.locator('[data-test]');
+  const script = panel.getByRole('textbox', { name: 'Answers as YAML' });
+  await panel.getByRole('button', { name: 'Run with these answers' }).click();
+  await panel.getByText('The run came to what was expected.').waitFor();
+  await panel.locator('[data-step="tell"][data-stand="skipped"]').waitFor();
+  await script.getByText('where: made up').waitFor();
+  await assertSoundEverywhere(page, 'a test of a definition');
+  await paste(page, script, 'inputs: { where: here }\nanswers: { ask: later }\nexpect: { state: done, output: { ask: { answer: now } } }\n');
+  await panel.getByRole('button', { name: 'Run with these answers' }).click();
+  await panel.getByText(/the output of the step ask is/).waitFor();
+  await shoot(page, 'workflow-test');
+  await paste(page, script, 'answers: { nobody: x }');
+  await panel.getByRole('button', { name: 'Run with these answers' }).click();
+  await panel.getByText(/is no step of the workflow/).first().waitFor();
+  assert.deepEqual((await server.call('GET', '/v1/workflow-runs?workflow=fresh')).items, []);
+  assertCalm(page);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Leave' }).click();
 });
 
 test('a run asks in its page, goes back, and is done', async () => {
@@ -271,7 +331,7 @@ test('a workflow is switched off and changed, and its webhook gets a secret', as
   await press(page, 'Escape');
   await page.getByRole('link', { name: 'Edit' }).click();
   const source = page.getByRole('textbox', { name: 'Definition as YAML' });
-  await source.fill(release.replace('Asks whether', 'Asks first whether'));
+  await paste(page, source, release.replace('Asks whether', 'Asks first whether'));
   await page.getByRole('link', { name: 'Runs', exact: true }).or(page.getByRole('link', { name: 'Inbox' })).first().click();
   await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Save' }).click();

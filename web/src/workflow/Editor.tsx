@@ -1,18 +1,28 @@
 import { Alert, Box, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
-import { useId, useMemo, useRef, useState } from 'react';
+import { Suspense, useCallback, useId, useMemo, useRef, useState } from 'react';
 import { useCommands } from '@/keys/useCommands';
 import { Confirm } from '@/settings/parts/Confirm';
 import { Icon } from '@/ui/Icon';
+import { piece } from '@/ui/piece';
 import { Trouble } from '@/ui/Trouble';
-import { putWorkflow, useRenew, validate, validationQuery, type Validation, type Workflow } from './api';
+import { Waiting } from '@/ui/Waiting';
+import { putWorkflow, schemaQuery, toolsQuery, useRenew, validate, validationQuery, type Validation, type Workflow } from './api';
+import type { CodeFieldHandle } from './CodeField';
+import { complete } from './complete';
 import { GraphView } from './GraphView';
 import { Problems } from './Problems';
-import { marksOf, SourceField } from './Source';
+import { TestPanel } from './TestPanel';
 import { useText } from './text';
 import classes from './Workflow.module.css';
+
+const CodeField = piece(() => import('./CodeField').then((module) => module.CodeField));
+
+/** How long nothing is typed before the definition is looked at, in milliseconds. */
+const rest = 500;
 
 interface Props {
   /** The workflow that is changed; without one it is a new one. */
@@ -27,7 +37,7 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
   const text = useText();
   const renew = useRenew();
   const about = useId();
-  const area = useRef<HTMLTextAreaElement>(null);
+  const field = useRef<CodeFieldHandle>(null);
   const [source, setSource] = useState(initial);
   const [checked, setChecked] = useState<{ source: string; found: Validation }>();
   const saved = useRef(false);
@@ -42,7 +52,7 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
     },
     onSuccess: async (workflow) => {
       if (!workflow) {
-        area.current?.focus();
+        field.current?.focus();
         return;
       }
       saved.current = true;
@@ -57,38 +67,47 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
   const { data: begun } = useQuery(validationQuery(initial));
   const known = useMemo(() => checked ?? (begun && { source: initial, found: begun }), [checked, begun, initial]);
   const problems = useMemo(() => known?.found.problems ?? [], [known]);
-  const marks = useMemo(() => marksOf(known?.source === source ? problems : []), [known, source, problems]);
-  const toLine = (line: number, column: number) => {
-    const field = area.current;
-    if (!field) return;
-    const at = source.split('\n').slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
-    field.focus();
-    field.setSelectionRange(at + Math.max(0, column - 1), at + Math.max(0, column - 1));
-    field.scrollTop = Math.max(0, (line - 6) * 20);
-  };
-  const graph = known?.found.graph;
+  const [settled] = useDebouncedValue(source, rest);
+  const { data: live } = useQuery({ ...validationQuery(settled), placeholderData: keepPreviousData });
+  const { data: schema } = useQuery(schemaQuery);
+  const { data: tools } = useQuery(toolsQuery);
+  const words = useCallback((typed: string, offset: number) => complete(typed, offset, { schema, tools: tools?.items ?? [] }), [schema, tools]);
+  const [testing, setTesting] = useState(false);
+  // The last graph stays while the definition is wrong.
+  const [drawn, setDrawn] = useState<Validation>();
+  const newest = checked?.found.graph && checked.source === source ? checked.found : live?.graph ? live : undefined;
+  if (newest && newest !== drawn) setDrawn(newest);
   return (
-    <div className={classes.two} data-editor>
-      <Stack gap="sm">
-        <SourceField value={source} set={setSource} marks={marks} ref={area} describedBy={about} invalid={known?.source === source && !known.found.valid} />
-        <Text size="xs" c="dimmed" id={about}>{text.definitionAbout}</Text>
-        <Group gap="xs">
-          <Button onClick={() => save.mutate()} loading={save.isPending}>{text.save}</Button>
-          <Button variant="default" onClick={() => check.mutate(source)} loading={check.isPending && !save.isPending}>{text.validate}</Button>
-          <Button variant="subtle" onClick={onCancel}>{text.cancel}</Button>
-        </Group>
-        {save.error ? <Trouble error={save.error} /> : check.error && <Trouble error={check.error} />}
-      </Stack>
-      <div>
-        <div role="status">
-          {checked?.found.valid && <Alert color="green" icon={<Icon name="check" />} mb="md">{text.noProblems}</Alert>}
-          {problems.length > 0 && <Box mb="md"><Problems problems={problems} onLine={toLine} /></Box>}
+    <Stack gap="lg">
+      <div className={classes.two} data-editor>
+        <Stack gap="sm">
+          <Suspense fallback={<Waiting />}>
+            <CodeField
+              value={source} set={setSource} problems={live?.problems ?? problems} ref={field} label={text.definition} describedBy={about} words={words}
+              invalid={known?.source === source && !known.found.valid}
+            />
+          </Suspense>
+          <Text size="xs" c="dimmed" id={about}>{text.definitionAbout}</Text>
+          <Group gap="xs">
+            <Button onClick={() => save.mutate()} loading={save.isPending}>{text.save}</Button>
+            <Button variant="default" onClick={() => check.mutate(source)} loading={check.isPending && !save.isPending}>{text.validate}</Button>
+            {!testing && <Button variant="default" onClick={() => setTesting(true)}>{text.test}</Button>}
+            <Button variant="subtle" onClick={onCancel}>{text.cancel}</Button>
+          </Group>
+          {save.error ? <Trouble error={save.error} /> : check.error && <Trouble error={check.error} />}
+        </Stack>
+        <div>
+          <div role="status">
+            {checked?.found.valid && <Alert color="green" icon={<Icon name="check" />} mb="md">{text.noProblems}</Alert>}
+            {problems.length > 0 && <Box mb="md"><Problems problems={problems} onLine={(line, column) => field.current?.goTo(line, column)} /></Box>}
+          </div>
+          {drawn?.graph && <section><Title order={2} size="h5" mb="xs">{text.graph}</Title><GraphView graph={drawn.graph} label={text.graphOf(drawn.name ?? '')} /></section>}
         </div>
-        {graph && <section><Title order={2} size="h5" mb="xs">{text.graph}</Title><GraphView graph={graph} label={text.graphOf(known.found.name ?? '')} /></section>}
+        {leaving.status === 'blocked' && (
+          <Confirm title={text.leave} yes={text.leaveYes} run={() => { leaving.proceed(); return Promise.resolve(); }} onClose={() => leaving.reset()}>{text.leaveAbout}</Confirm>
+        )}
       </div>
-      {leaving.status === 'blocked' && (
-        <Confirm title={text.leave} yes={text.leaveYes} run={() => { leaving.proceed(); return Promise.resolve(); }} onClose={() => leaving.reset()}>{text.leaveAbout}</Confirm>
-      )}
-    </div>
+      {testing && <TestPanel source={source} />}
+    </Stack>
   );
 }

@@ -5,6 +5,7 @@ import { follow } from '@/api/follow';
 import type { components } from '@/api/schema';
 import type { Question } from '@/api/types';
 import { queryOf, type RunFilters } from './filters';
+import type { JSONSchema } from './jsonSchema';
 
 type Schemas = components['schemas'];
 
@@ -17,6 +18,7 @@ export type Run = Omit<Schemas['WorkflowRun'], 'pending_question'> & { pending_q
 export type ListedRun = Schemas['WorkflowRun'];
 export type DefinitionProblem = Schemas['DefinitionProblem'];
 export type Validation = Schemas['Validation'];
+export type TestReport = Schemas['TestReport'];
 export type ToolInfo = Schemas['ToolInfo'];
 export type NamedTool = Schemas['NamedTool'];
 export type ToolDefinition = Schemas['ToolDefinition'];
@@ -62,6 +64,13 @@ const path = <P>(given: P) => ({ params: { path: given } });
 export const validate = (source: string) => need(api.POST('/v1/workflows/validate', { body: { source } }));
 /** What there is to say of a definition before anything in it is changed. */
 export const validationQuery = (source: string) => queryOptions({ queryKey: ['workflow-validation', source], queryFn: () => validate(source) });
+export const testWorkflow = (source: string, script: string) => need(api.POST('/v1/workflows/test', { body: { source, script: script.trim() ? script : undefined } }));
+/** The schema of definitions, as any editor may read it. */
+export const schemaQuery = queryOptions({
+  queryKey: ['workflow-schema'],
+  queryFn: async ({ signal }) => (await fetch('/schemas/workflow.json', { signal })).json() as Promise<JSONSchema>,
+  staleTime: Infinity,
+});
 export const putWorkflow = (name: string, source: string) => need(api.PUT('/v1/workflows/{name}', { ...path({ name }), body: { source } }));
 export const enableWorkflow = (name: string) => need(api.POST('/v1/workflows/{name}/enable', { ...path({ name }), body: {} }));
 export const disableWorkflow = (name: string) => need(api.POST('/v1/workflows/{name}/disable', { ...path({ name }), body: {} }));

@@ -1,0 +1,46 @@
+import { useEffect, useImperativeHandle, useRef, type Ref } from 'react';
+import { getNonce } from 'get-nonce';
+import type { DefinitionProblem } from './api';
+import { CodeView, type CodeOptions } from './codeView';
+import classes from './Workflow.module.css';
+
+/** What a page may do with the field. */
+export interface CodeFieldHandle {
+  focus: () => void;
+  goTo: (line: number, column: number) => void;
+}
+
+export interface CodeFieldProps extends Pick<CodeOptions, 'label' | 'describedBy' | 'words'> {
+  value: string;
+  set: (value: string) => void;
+  /** What is wrong with the present text. */
+  problems: readonly DefinitionProblem[];
+  invalid?: boolean;
+  ref?: Ref<CodeFieldHandle>;
+}
+
+const none: CodeFieldProps['problems'] = [];
+
+/** A text of YAML to write. */
+export function CodeField({ value, set, problems, invalid = false, label, describedBy, words, ref }: CodeFieldProps) {
+  const parent = useRef<HTMLDivElement>(null);
+  const view = useRef<CodeView>(null);
+  const latest = useRef({ value, set, words });
+  useEffect(() => {
+    latest.current = { value, set, words };
+  });
+  useEffect(() => {
+    if (!parent.current) return undefined;
+    const created = new CodeView(parent.current, latest.current.value, {
+      label, describedBy, nonce: getNonce() ?? '', words: (source, offset) => latest.current.words(source, offset), onChange: (source) => latest.current.set(source),
+    });
+    view.current = created;
+    return () => { created.destroy(); view.current = null; };
+  }, [label, describedBy]);
+  useEffect(() => view.current?.setText(value), [value]);
+  useEffect(() => view.current?.setInvalid(invalid), [invalid, label, describedBy]);
+  const marked = problems.length > 0 ? problems : none;
+  useEffect(() => view.current?.mark(marked), [marked]);
+  useImperativeHandle(ref, () => ({ focus: () => view.current?.focus(), goTo: (line, column) => view.current?.goTo(line, column) }), []);
+  return <div className={classes.code} ref={parent} />;
+}

@@ -1,0 +1,58 @@
+import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { Suspense, useCallback, useEffect, useId, useRef, useState } from 'react';
+import { Visible } from '@/text/Visible';
+import { Icon } from '@/ui/Icon';
+import { piece } from '@/ui/piece';
+import { Trouble } from '@/ui/Trouble';
+import { Waiting } from '@/ui/Waiting';
+import { testWorkflow, type Step, type TestReport } from './api';
+import { completeScript } from './complete';
+import { Timeline } from './Timeline';
+import { useText } from './text';
+import classes from './Workflow.module.css';
+
+const CodeField = piece(() => import('./CodeField').then((module) => module.CodeField));
+
+/** A definition, run with answers that are written beside it. */
+export function TestPanel({ source }: { source: string }) {
+  const text = useText();
+  const about = useId();
+  const title = useRef<HTMLHeadingElement>(null);
+  const [script, setScript] = useState('');
+  const test = useMutation({
+    mutationFn: () => testWorkflow(source, script),
+    onSuccess: (report) => { if (report.script) setScript(report.script); },
+  });
+  const words = useCallback((typed: string, offset: number) => completeScript(typed, offset, source), [source]);
+  useEffect(() => title.current?.focus(), []);
+  return (
+    <section className={classes.two} data-editor data-test>
+      <Stack gap="sm">
+        <Title order={2} size="h5" ref={title} tabIndex={-1}>{text.test}</Title>
+        <Text size="sm">{text.testAbout}</Text>
+        <Suspense fallback={<Waiting />}><CodeField value={script} set={setScript} problems={[]} label={text.script} describedBy={about} words={words} /></Suspense>
+        <Text size="xs" c="dimmed" id={about}>{text.scriptAbout}</Text>
+        <Group><Button variant="default" leftSection={<Icon name="play" size={14} />} onClick={() => test.mutate()} loading={test.isPending}>{text.runTest}</Button></Group>
+        {test.error && <Trouble error={test.error} />}
+      </Stack>
+      <div role="status">{test.data && <Outcome report={test.data} />}</div>
+    </section>
+  );
+}
+
+/** How a test went. */
+function Outcome({ report: { passed, failures, run } }: { report: TestReport }) {
+  const text = useText();
+  return (
+    <Stack gap="sm">
+      {passed
+        ? <Alert color="green" icon={<Icon name="check" />}>{text.testPassed}</Alert>
+        : <Alert color="red" icon={<Icon name="warning" />} title={run ? text.testFailed : text.testWrong}>{run && failures?.map((failure) => <Text key={failure} size="sm"><Visible text={failure} /></Text>)}</Alert>}
+      {run?.steps && <section><Title order={3} size="h6" mb="xs">{text.testSteps}</Title><Timeline steps={run.steps.map(withoutLinks)} /></section>}
+    </Stack>
+  );
+}
+
+/** What a test asked is nowhere to be opened. */
+const withoutLinks = ({ question_id: _, child_id: __, ...step }: Step): Step => step;

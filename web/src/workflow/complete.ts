@@ -1,0 +1,138 @@
+import type { ToolInfo } from './api';
+import { aboutOf, schemasAt, valuesIn, type JSONSchema } from './jsonSchema';
+import { placeAt, type Place } from './place';
+
+/** A word that may stand at the cursor. */
+export interface Word {
+  label: string;
+  /** What is written, if it is more than the label. */
+  apply?: string;
+  detail?: string;
+  about?: string;
+  kind: 'key' | 'value' | 'step' | 'tool' | 'name';
+}
+
+/** What is known beside the text. */
+export interface Known {
+  schema?: JSONSchema;
+  tools: readonly ToolInfo[];
+}
+
+/** The words for what was typed last. */
+export interface Words {
+  typed: string;
+  words: Word[];
+}
+
+const ofScript = ['inputs', 'trigger', 'now', 'policy', 'tools', 'answers', 'expect'];
+const ofExpect = ['state', 'reason', 'steps', 'input', 'output', 'asked'];
+
+/** What may stand at a place of the answers for a test of a definition; undefined where nothing is known. */
+export function completeScript(script: string, offset: number, source: string): Words | undefined {
+  const place = placeAt(script.slice(0, offset));
+  if (!place || place.key !== undefined) return undefined;
+  const [first, second, ...more] = place.path;
+  const steps = first === 'tools' || first === 'answers' ? second === undefined : first === 'expect' && second !== undefined && more.length === 0;
+  const keys = first === undefined ? ofScript : first === 'expect' && second === undefined ? ofExpect : [];
+  const words: Word[] = steps ? stepsOf(source) : keys.map((label) => ({ label, kind: 'key' }));
+  return words.length > 0 ? { typed: place.typed, words: words.map((word) => ({ ...word, apply: `${word.label}: ` })) } : undefined;
+}
+
+/** What may stand at a place of a definition; undefined where nothing is known. */
+export function complete(source: string, offset: number, known: Known): Words | undefined {
+  const before = source.slice(0, offset);
+  const inExpression = completeExpression(source, before);
+  if (inExpression) return inExpression;
+  const place = placeAt(before);
+  if (!place) return undefined;
+  const words = place.key === undefined ? keysAt(source, before, place, known) : valuesAt(source, before, place, known);
+  return words.length > 0 ? { typed: place.typed, words } : undefined;
+}
+
+const all = (source: string, pattern: RegExp) => [...new Set([...source.matchAll(pattern)].map((found) => found[1] ?? ''))];
+
+const stepsOf = (source: string): Word[] => all(source, /(?:^|[\s{,-])id:\s*([a-z][a-z0-9_]*)/g).map((label) => ({ label, kind: 'step' }));
+
+const named = (labels: readonly string[], detail?: string): Word[] => labels.map((label) => ({ label, detail, kind: 'name' }));
+
+const inputsOf = (source: string): Word[] => {
+  const block = /^inputs:[^\n]*\n((?:[ \t]+[^\n]*\n|\n)*)/m.exec(`${source}\n`)?.[1] ?? '';
+  const indent = /^ +/.exec(block)?.[0] ?? '';
+  return indent ? named(all(block, new RegExp(`^${indent}([A-Za-z]\\w*):`, 'gm'))) : [];
+};
+
+/** The tool of the step in which the text ends. */
+function toolAt(source: string, offset: number): string | undefined {
+  const starts = [...source.matchAll(/^ *- .*$/gm)].filter((found) => /[\s{]id:|tool:/.test(found[0]));
+  const at = starts.findLastIndex((found) => found.index < offset);
+  if (at < 0) return undefined;
+  return /\btool:\s*([\w./-]+)/.exec(source.slice(starts[at]?.index, starts[at + 1]?.index))?.[1];
+}
+
+/** The schema that holds at a path, and the path in it: the tool's own below the input of a step. */
+function schemaFor(source: string, before: string, path: readonly string[], { schema, tools }: Known): { root: JSONSchema; path: readonly string[] } | undefined {
+  const input = path.indexOf('input');
+  if (input === 2 && path[1] === '[]') {
+    const name = toolAt(source, before.length);
+    const root = tools.find((tool) => tool.name === name)?.input;
+    return root && typeof root === 'object' ? { root, path: path.slice(input + 1) } : undefined;
+  }
+  return schema && { root: schema, path };
+}
+
+/** Whether the value there is the id of a step. */
+const isStepRef = (path: readonly string[], key?: string) =>
+  key === 'goto' || (key === 'from' && path.at(-1) === 'repeat') || path.at(-1) === 'goto' || (key === undefined && path.at(-1) === '[]' && path.at(-2) === 'needs');
+
+function keysAt(source: string, before: string, { path }: Place, known: Known): Word[] {
+  if (isStepRef(path)) return path.at(-1) === '[]' ? stepsOf(source) : [];
+  const at = schemaFor(source, before, path, known);
+  if (!at) return [];
+  const found = new Map<string, Word>();
+  for (const schema of schemasAt(at.root, at.path)) {
+    for (const [label, of] of Object.entries(schema.properties ?? {})) found.set(label, { label, apply: `${label}: `, about: aboutOf(at.root, of), kind: 'key' });
+    if (at.path.at(-1) === '[]') valuesIn(schema).forEach((label) => found.set(label, { label, kind: 'value' }));
+  }
+  return [...found.values()];
+}
+
+function valuesAt(source: string, before: string, { path, key = '' }: Place, known: Known): Word[] {
+  if (key === 'tool' && path.at(-1) !== 'input') return known.tools.map(({ name, description, kind }) => ({ label: name, detail: kind === 'built_in' ? undefined : kind, about: description, kind: 'tool' }));
+  if (isStepRef(path, key)) return [...stepsOf(source), { label: 'end', kind: 'step' }];
+  const at = schemaFor(source, before, [...path, key], known);
+  if (!at) return [];
+  return [...new Set(schemasAt(at.root, at.path).flatMap(valuesIn))].map((label) => ({ label, kind: 'value' }));
+}
+
+const ofStep = ['output', 'status', 'error', 'answer'];
+const roots = ['inputs', 'trigger', 'run', 'steps', 'item', 'index', 'secrets', 'failure'];
+
+/** The names in a template or in an expression, if the text ends in one. */
+function completeExpression(source: string, before: string): Words | undefined {
+  const line = before.slice(before.lastIndexOf('\n') + 1);
+  const template = line.slice(line.lastIndexOf('{{') + 2);
+  const isTemplate = line.includes('{{') && !template.includes('}}');
+  const bare = /(?:^|[\s{,])(?:condition|if|until):\s+(.*)$/.exec(line)?.[1];
+  const text = isTemplate ? template : bare;
+  if (text === undefined) return undefined;
+  const path = /(?<![\w.])((?:\w+\.)*)(\w*)$/.exec(text);
+  if (!path) return undefined;
+  const [, parents = '', typed = ''] = path;
+  const words = namesBelow(source, parents.split('.').slice(0, -1));
+  return words.length > 0 ? { typed, words } : undefined;
+}
+
+function namesBelow(source: string, parents: readonly string[]): Word[] {
+  const [first, second, ...more] = parents;
+  if (first === undefined) return [...named(roots), ...named(all(source, /(?:^|[\s{,])output:\s*([A-Za-z]\w*)/g), 'output')];
+  if (second === undefined) {
+    if (first === 'steps') return stepsOf(source);
+    if (first === 'inputs') return inputsOf(source);
+    if (first === 'run') return named(['id', 'workflow', 'attempt', 'occurrence', 'feedback']);
+    if (first === 'failure') return named(['step', 'code', 'message', 'state', 'reason']);
+    return [];
+  }
+  if (first !== 'steps') return [];
+  if (more.length === 0) return named(ofStep);
+  return more.length === 1 && more[0] === 'error' ? named(['code', 'message', 'exit_code', 'stdout', 'stderr']) : [];
+}

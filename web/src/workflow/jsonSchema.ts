@@ -1,0 +1,43 @@
+/** The part of JSON Schema that completion needs. */
+export interface JSONSchema {
+  $ref?: string;
+  $defs?: Record<string, JSONSchema>;
+  properties?: Record<string, JSONSchema>;
+  additionalProperties?: JSONSchema | boolean;
+  items?: JSONSchema;
+  anyOf?: readonly JSONSchema[];
+  enum?: readonly unknown[];
+  const?: unknown;
+  type?: string | readonly string[];
+  description?: string;
+}
+
+/** The schema that a reference leads to, and its alternatives. What stands beside the reference counts first. */
+function resolve(root: JSONSchema, schema: JSONSchema): JSONSchema[] {
+  const name = /^#\/\$defs\/(\w+)$/.exec(schema.$ref ?? '')?.[1];
+  const target = name === undefined ? undefined : root.$defs?.[name];
+  const { $ref: _, ...own } = schema;
+  const whole = target ? { ...target, ...own } : own;
+  return [whole, ...(whole.anyOf ?? []).flatMap((each) => resolve(root, each))];
+}
+
+/** The schemas of the value at a path; [] is an entry of a list. */
+export function schemasAt(root: JSONSchema, path: readonly string[]): JSONSchema[] {
+  return path.reduce<JSONSchema[]>(
+    (found, key) => found.flatMap((each) => {
+      const more = each.additionalProperties;
+      const next = key === '[]' ? each.items : each.properties?.[key] ?? (typeof more === 'object' ? more : undefined);
+      return next ? resolve(root, next) : [];
+    }),
+    resolve(root, root),
+  );
+}
+
+/** What a schema says of itself. */
+export const aboutOf = (root: JSONSchema, schema: JSONSchema): string | undefined => resolve(root, schema)[0]?.description;
+
+/** The values that a schema names. */
+export function valuesIn(schema: JSONSchema): string[] {
+  const named = [...(schema.enum ?? []), ...(schema.const === undefined ? [] : [schema.const]), ...(schema.type === 'boolean' ? [true, false] : [])];
+  return named.filter((each) => typeof each === 'string' || typeof each === 'boolean').map(String);
+}

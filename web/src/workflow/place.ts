@@ -1,0 +1,99 @@
+/** Where a cursor stands in a definition. */
+export interface Place {
+  /** The keys that lead there; [] is an entry of a list. */
+  path: readonly string[];
+  /** The key whose value is written; without one, a key is written. */
+  key?: string;
+  /** What was typed of the word so far. */
+  typed: string;
+}
+
+interface Line {
+  /** The columns of the dashes before the text, and that of the text. */
+  dashes: readonly number[];
+  column: number;
+  text: string;
+}
+
+function readLine(line: string): Line {
+  const dashes: number[] = [];
+  let column = /^ */.exec(line)?.[0].length ?? 0;
+  for (let dash = /^-( +|$)/.exec(line.slice(column)); dash; dash = /^-( +|$)/.exec(line.slice(column))) {
+    dashes.push(column);
+    column += dash[0].length;
+  }
+  return { dashes, column, text: line.slice(column) };
+}
+
+const keyOf = (text: string) => /^([\w-]+):(\s|$)/.exec(text)?.[1];
+
+/** The keys that lead to a line, from the lines above it. */
+function pathTo(line: Line, above: readonly string[]): string[] {
+  const path: string[] = [];
+  let { column } = line;
+  let inList = false;
+  const enter = (dashes: readonly number[]) => {
+    for (const dash of [...dashes].reverse()) {
+      if (dash >= column) continue;
+      path.unshift('[]');
+      column = dash;
+      inList = true;
+    }
+    return inList;
+  };
+  inList = enter(line.dashes);
+  for (const each of [...above].reverse()) {
+    const { dashes, column: at, text } = readLine(each);
+    if (text === '' || text.startsWith('#')) continue;
+    const key = keyOf(text);
+    const isParent = at < column || (inList && at === column && dashes.length === 0);
+    if (key && isParent) {
+      path.unshift(key);
+      column = at;
+      inList = false;
+    }
+    inList = enter(dashes);
+  }
+  return path;
+}
+
+/** What is open of braces and brackets in a line, as keys, and what stands behind the last sign. */
+function within(text: string): { path: string[]; rest: string } | undefined {
+  const open: { sign: string; key: string }[] = [];
+  let rest = '';
+  let quote = '';
+  for (const char of text) {
+    if (quote) {
+      if (char === quote) quote = '';
+      rest += char;
+    } else if (char === '"' || char === "'") {
+      quote = char;
+      rest += char;
+    } else if (char === '{' || char === '[') {
+      open.push({ sign: char, key: keyOf(`${rest.trim()} `) ?? '' });
+      rest = '';
+    } else if (char === '}' || char === ']') {
+      open.pop();
+      rest = '';
+    } else if (char === ',') {
+      rest = '';
+    } else {
+      rest += char;
+    }
+  }
+  if (open.length === 0 || quote) return undefined;
+  return { path: open.flatMap(({ sign, key }) => [...(key ? [key] : []), ...(sign === '[' ? ['[]'] : [])]), rest: rest.trimStart() };
+}
+
+/** Where the end of a text stands; undefined where no word of a definition can be. */
+export function placeAt(before: string): Place | undefined {
+  const lines = before.split('\n');
+  const line = readLine(lines.pop() ?? '');
+  const path = pathTo(line, lines);
+  const flow = within(line.text);
+  const text = flow?.rest ?? line.text;
+  const at = [...path, ...(flow?.path ?? [])];
+  const pair = /^([\w-]+):\s+(\S*)$/.exec(text);
+  if (pair) return { path: at, key: pair[1], typed: pair[2] ?? '' };
+  return /^[\w.-]*$/.test(text) ? { path: at, typed: text } : undefined;
+}
