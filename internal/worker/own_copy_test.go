@@ -155,7 +155,7 @@ steps:
     tool: shell
     needs: [left, right]
     input:
-      command: [sh, -eu, -c, 'for branch; do git -c user.name=ci -c user.email=ci@example.com merge --no-edit "$branch"; done; ls', sh, "{{ steps.left.branch }}", "{{ steps.right.branch }}"]
+      command: [git, -c, user.name=ci, -c, user.email=ci@example.com, merge, --no-edit, "{{ steps.left.branch }}", "{{ steps.right.branch }}"]
   - {id: behind, tool: shell, input: {run: cat left.txt right.txt; git push origin HEAD}}
 `, &fermata.NamedTool{Name: "mend", Command: []string{"sh", "-euc", meet(right, left, `test ! -e left.txt; echo right >right.txt`)}})
 	if ended.State != fermata.TaskDone {
