@@ -9,7 +9,10 @@ import (
 )
 
 // specKeys are the keys of a task's spec that workers read. A spec may hold others, for the program that made it.
-var specKeys = []string{"command", "working_copy", "push", "timeout"}
+var specKeys = []string{"command", "working_copy", "from", "push", "timeout"}
+
+// otherSpecKeys are words that are near to a key of the workers and mean something else.
+var otherSpecKeys = []string{"form"}
 
 // spec checks the spec of a task that workers run. A key that is nearly one of theirs is refused: the worker would pass
 // over it, and run the task without a limit, a working copy or a command of its own.
@@ -40,9 +43,23 @@ func (ps *problems) spec(raw json.RawMessage) {
 	if copied, ok := fields["working_copy"]; ok && (json.Unmarshal(copied, &id) != nil || id != "" && !IsWorkingCopyID(id)) {
 		ps.add("spec.working_copy", "must be the id of a working copy: at most %d letters, digits, _ and -", maxWorkingCopyID)
 	}
+	ps.specFrom(fields)
 	var push bool
 	if wish, ok := fields["push"]; ok && json.Unmarshal(wish, &push) != nil {
 		ps.add("spec.push", "must be true or false")
+	}
+}
+
+// specFrom checks the id of the task at whose branch the working copy begins.
+func (ps *problems) specFrom(fields map[string]json.RawMessage) {
+	from, ok := fields["from"]
+	var id, shared string
+	switch {
+	case !ok:
+	case json.Unmarshal(from, &id) != nil || id != "" && !IsWorkingCopyID(id):
+		ps.add("spec.from", "must be the id of a task whose branch the working copy begins at: at most %d letters, digits, _ and -", maxWorkingCopyID)
+	case id != "" && json.Unmarshal(fields["working_copy"], &shared) == nil && shared != "":
+		ps.add("spec.from", "begins a working copy of its own, and working_copy names that of another task: leave one of them out")
 	}
 }
 
@@ -55,14 +72,30 @@ func SpecNamesCommand(spec json.RawMessage) bool {
 }
 
 // WorkingCopy is the id of the working copy that the task is to share; "" where it has its own.
-func (n NewTask) WorkingCopy() string {
-	var fields struct {
-		ID string `json:"working_copy"`
+func (n NewTask) WorkingCopy() string { return n.tasksInSpec().WorkingCopy }
+
+// BeginsAt is the id of the task at whose branch the working copy of the new one begins; "" where it begins as the repository
+// stands.
+func (n NewTask) BeginsAt() string { return n.tasksInSpec().From }
+
+// specTasks are the ids of tasks that a spec names.
+type specTasks struct {
+	WorkingCopy string `json:"working_copy"`
+	From        string `json:"from"`
+}
+
+// tasksInSpec reads the ids of tasks in the spec, as workers read them. What cannot be an id is left out.
+func (n NewTask) tasksInSpec() specTasks {
+	var named specTasks
+	if n.Runner == RunnerExternal || json.Unmarshal(n.Spec, &named) != nil {
+		return specTasks{}
 	}
-	if n.Runner == RunnerExternal || json.Unmarshal(n.Spec, &fields) != nil || !IsWorkingCopyID(fields.ID) {
-		return ""
+	for _, id := range []*string{&named.WorkingCopy, &named.From} {
+		if !IsWorkingCopyID(*id) {
+			*id = ""
+		}
 	}
-	return fields.ID
+	return named
 }
 
 // isCommandLine reports whether a worker can run the value.
@@ -96,7 +129,7 @@ func isLimit(raw json.RawMessage) bool {
 func specKeyNear(name string) string {
 	const longest = 32
 	plain := plainKey(name)
-	if plain == "" || len(plain) > longest {
+	if plain == "" || len(plain) > longest || slices.Contains(otherSpecKeys, name) {
 		return ""
 	}
 	for _, known := range specKeys {

@@ -165,10 +165,17 @@ func mayParent(tx *store.Tx, c fermata.Caller, id string) error {
 	return mayTask(tx, c, fermata.ToCreateTask, parent)
 }
 
-// mayWorkIn refuses the working copy of a task that is in another project, or to which the caller may add no subtask: a run of
-// the new task reads and changes the files there.
+// mayWorkIn refuses the working copy, and the branch to begin at, of a task that is in another project, or to which the caller
+// may add no subtask: a run of the new task reads the files there, and changes those of the working copy.
 func mayWorkIn(tx *store.Tx, c fermata.Caller, n fermata.NewTask) error {
-	id := n.WorkingCopy()
+	if err := mayUseFilesOf(tx, c, n, "working_copy", n.WorkingCopy()); err != nil {
+		return err
+	}
+	return mayUseFilesOf(tx, c, n, "from", n.BeginsAt())
+}
+
+// mayUseFilesOf is mayWorkIn for the task that one key of the spec names; "" is none.
+func mayUseFilesOf(tx *store.Tx, c fermata.Caller, n fermata.NewTask, key, id string) error {
 	if id == "" {
 		return nil
 	}
@@ -181,7 +188,7 @@ func mayWorkIn(tx *store.Tx, c fermata.Caller, n fermata.NewTask) error {
 	}
 	if owner.Project != cmp.Or(n.Project, fermata.DefaultProject) {
 		return fermata.Invalid(fermata.Problem{
-			Field: "spec.working_copy", Message: "must be that of a task in the same project; " + id + " is in " + owner.Project,
+			Field: "spec." + key, Message: "must be that of a task in the same project; " + id + " is in " + owner.Project,
 		})
 	}
 	return nil

@@ -121,6 +121,47 @@ func TestAWorkingCopyIsOfATaskThatTheCallerMayAddTo(t *testing.T) {
 	})
 }
 
+// A run of a task reads what is on the branch that it begins at.
+func TestATaskBeginsAtTheBranchOfOneThatTheCallerMayAddTo(t *testing.T) {
+	each(t, func(w *world) {
+		create := func(c fermata.Caller, project, spec string) error {
+			_, err := w.e.CreateTask(w.Context(), c, fermata.NewTask{Title: "Look", Project: project, Spec: []byte(spec)})
+			return err
+		}
+		theirs, err := w.e.CreateTask(w.Context(), w.withToken("tok_other"), fermata.NewTask{Title: "Build"})
+		w.ok(err)
+		persons, err := w.e.CreateTask(w.Context(), w.maker(), fermata.NewTask{Title: "Build"})
+		w.ok(err)
+		elsewhere, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "Build", Project: "site"})
+		w.ok(err)
+		own := w.task(fermata.NewTask{})
+		at := func(id string) string { return `{"from":"` + id + `"}` }
+		before := w.head()
+
+		for _, id := range []string{theirs.ID, persons.ID} {
+			w.refused(create(w.agent, "", at(id)), fermata.CodeForbidden)
+			w.refused(create(w.agent, "", `{"from":"`+own.ID+`","from":"`+id+`"}`), fermata.CodeForbidden)
+			w.refused(create(w.agent, "", `{"working_copy":"`+own.ID+`","from":"`+id+`"}`), fermata.CodeForbidden)
+		}
+		w.refused(create(w.agent, "", at("task_01jxxxxxxxxxxxxxxxxxxxxxxx")), fermata.CodeNotFound)
+		w.refused(create(w.agent, "", at(elsewhere.ID)), fermata.CodeInvalidRequest)
+		w.refused(create(w.agent, "site", at(own.ID)), fermata.CodeInvalidRequest)
+		blind := w.agent
+		blind.TokenProjects = []string{"site"}
+		w.refused(create(blind, "", at(own.ID)), fermata.CodeNotFound)
+		w.refused(create(w.agent, "", `{"working_copy":"`+own.ID+`","from":"`+own.ID+`"}`), fermata.CodeInvalidRequest)
+		w.refused(create(w.agent, "", at("../"+own.ID)), fermata.CodeInvalidRequest)
+		w.equal(before, w.head())
+
+		w.ok(create(w.agent, "", at(own.ID)))
+		w.ok(create(w.agent, "site", at(elsewhere.ID)))
+		w.ok(create(w.maker(), "", at(theirs.ID)))
+		w.ok(create(w.agent, "", at("")))
+		_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "Outside", Runner: fermata.RunnerExternal, Spec: []byte(at(theirs.ID))})
+		w.ok(err)
+	})
+}
+
 // What a person stopped, or asked to be decided, is moved on by people alone: an agent that resumes its own task would
 // close the question that it waits for, and one that reopens it would undo a cancellation.
 func TestNoAgentMovesItsTaskOn(t *testing.T) {

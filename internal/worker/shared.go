@@ -19,7 +19,9 @@ import (
 type wishes struct {
 	task *fermata.Task
 	// id names the working copy.
-	id   string
+	id string
+	// from is the task at whose branch the working copy begins; "" for where the repository stands.
+	from string
 	push bool
 }
 
@@ -27,19 +29,26 @@ type wishes struct {
 func (w wishes) shared() bool { return w.id != w.task.ID }
 
 // wishesOf reads them from the task's spec: {"working_copy": "id", "push": true}.
-// Tasks that name the same working copy share its folder and branch.
+// Tasks that name the same working copy share its folder and branch. With
+// {"from": "id"} a task has its own, which begins at the branch of another task.
 func wishesOf(t *fermata.Task) (wishes, error) {
 	var spec struct {
 		WorkingCopy string `json:"working_copy"`
+		From        string `json:"from"`
 		Push        bool   `json:"push"`
 	}
 	var fault *json.UnmarshalTypeError
 	if err := json.Unmarshal(t.Spec, &spec); errors.As(err, &fault) && fault.Field != "" {
 		return wishes{}, fmt.Errorf(`the task's spec must be like {"working_copy": "id", "push": true}: %s is a %s`, fault.Field, fault.Value)
 	}
-	w := wishes{task: t, id: cmp.Or(spec.WorkingCopy, t.ID), push: spec.Push}
-	if !fermata.IsWorkingCopyID(w.id) {
+	w := wishes{task: t, id: cmp.Or(spec.WorkingCopy, t.ID), from: spec.From, push: spec.Push}
+	switch {
+	case !fermata.IsWorkingCopyID(w.id):
 		return w, fmt.Errorf("the id %q cannot name a folder", w.id)
+	case w.from != "" && !fermata.IsWorkingCopyID(w.from):
+		return w, fmt.Errorf("the id %q cannot name a branch", w.from)
+	case w.from != "" && spec.WorkingCopy != "":
+		return w, errors.New("from begins a working copy of its own, and working_copy names that of another task")
 	}
 	return w, nil
 }

@@ -164,6 +164,46 @@ func TestKilledWhileMakingAWorktree(t *testing.T) {
 	}
 }
 
+// TestKilledWhileBeginningAtAnotherBranch: a working copy that began at the branch of another task is made whole at that
+// commit, also if the other task has gone on meanwhile. A git that was killed does not say that there is no such branch.
+func TestKilledWhileBeginningAtAnotherBranch(t *testing.T) {
+	k := newKilled(t)
+	cs := shop(t)
+	flow := &fermata.Task{ID: "task_flow", Title: "Flow"}
+	work := func(name string) string {
+		c := opened(t, cs, flow)
+		defer c.die()
+		writeFile(t, filepath.Join(c.root, name), name)
+		if err := c.commit(t.Context(), flow, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		head, err := c.head(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return head
+	}
+	for i, words := range []string{"rev-parse --verify --quiet refs/heads/fermata/task_flow", "worktree add", "read-tree --reset", "update-ref", "worktree unlock"} {
+		before := work(fmt.Sprintf("before-%d", i))
+		task := &fermata.Task{ID: fmt.Sprintf("task_apart_%d", i), Title: "Paint", Spec: json.RawMessage(`{"from": "task_flow"}`)}
+		k.instead(words)
+		if _, err := cs.open(t.Context(), task, io.Discard); err == nil {
+			t.Fatalf("the worker was not killed before git %s", words)
+		}
+		k.never()
+		_, none := findGit(t.Context(), cs.WorkDir, "rev-parse", "--verify", "--quiet", "refs/heads/fermata/"+task.ID)
+		want := work(fmt.Sprintf("after-%d", i))
+		if none == nil {
+			want = before
+		}
+		c := opened(t, cs, task)
+		if head, err := c.head(t.Context()); err != nil || head != want || c.base != want {
+			t.Errorf("killed before git %s, it stands at %s (%v) and goes back to %s, want %s", words, head, err, c.base, want)
+		}
+		c.die()
+	}
+}
+
 // TestTornWorktreeOfAnotherTask: git's data about a worktree whose worker was killed
 // at the worst moment stops no other task.
 func TestTornWorktreeOfAnotherTask(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -20,7 +21,8 @@ func branchOf(id string) string { return "fermata/" + id }
 func baseRef(id string) string { return "refs/fermata/base/" + id }
 
 // openWorktree opens the worktree of a task: where it is, or made anew from
-// the task's branch, or from where the repository stands.
+// the task's branch, from that of the task that it begins at, or from where the
+// repository stands.
 func (cs *copies) openWorktree(ctx context.Context, r repository, want wishes, log io.Writer) (*workingCopy, error) {
 	held, err := lockFile(ctx, filepath.Join(r.common, "fermata", want.id+".lock"))
 	if err != nil {
@@ -32,7 +34,7 @@ func (cs *copies) openWorktree(ctx context.Context, r repository, want wishes, l
 	c.removeUnplaced()
 	// Where nothing is committed, going back would take the work of the others.
 	c.keep = c.shared && cs.OnCompleted == Keep
-	if err := cs.checkOut(ctx, c, want.task, log); err != nil {
+	if err := cs.checkOut(ctx, c, want, log); err != nil {
 		held.release()
 		return nil, err
 	}
@@ -45,7 +47,7 @@ func (cs *copies) openWorktree(ctx context.Context, r repository, want wishes, l
 }
 
 // checkOut finds or makes the worktree and the branch of a copy.
-func (cs *copies) checkOut(ctx context.Context, c *workingCopy, t *fermata.Task, log io.Writer) error {
+func (cs *copies) checkOut(ctx context.Context, c *workingCopy, want wishes, log io.Writer) error {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	c.root = filepath.Join(cs.Folder, c.id)
@@ -58,17 +60,17 @@ func (cs *copies) checkOut(ctx context.Context, c *workingCopy, t *fermata.Task,
 		return err
 	}
 	if _, missing := c.repo.git(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+c.branch); missing != nil {
-		err = c.begin(ctx, seen, t, log)
+		err = c.begin(ctx, seen, want, log)
 	} else if dir, ok := at["refs/heads/"+c.branch]; ok && exists(dir) {
 		err = c.takeOver(ctx, seen, dir, log)
 	} else {
-		err = c.makeAgain(ctx, seen, dir, t, log)
+		err = c.makeAgain(ctx, seen, dir, want.task, log)
 	}
 	if err != nil {
 		return err
 	}
 	if c.shared {
-		if err := c.inherit(ctx, t, log); err != nil {
+		if err := c.inherit(ctx, want.task, log); err != nil {
 			return err
 		}
 	}
@@ -92,15 +94,44 @@ func (c *workingCopy) makeAgain(ctx context.Context, seen settings, old string, 
 	return nil
 }
 
-// begin makes the task's branch and worktree from where the repository stands.
-func (c *workingCopy) begin(ctx context.Context, seen settings, t *fermata.Task, log io.Writer) error {
-	if _, err := c.repo.git(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
-		return fmt.Errorf("the repository %s has no commit to begin from", c.repo.top)
+// begin makes the task's branch and worktree.
+func (c *workingCopy) begin(ctx context.Context, seen settings, want wishes, log io.Writer) error {
+	start, err := c.startingPoint(ctx, want.from, log)
+	if err != nil {
+		return err
 	}
-	if s := t.Session; s != nil && s.Dir != "" {
+	if s := want.task.Session; s != nil && s.Dir != "" {
 		logLine(log, "The working copy of this task is at the worker %s in %s, and not here: the agent begins anew.", s.Worker, s.Dir)
 	}
-	return c.add(ctx, seen, "--no-track", "-b", c.branch, c.root, "HEAD")
+	return c.add(ctx, seen, "--no-track", "-b", c.branch, c.root, start)
+}
+
+// startingPoint returns the commit at which the task's branch begins: the last one on
+// the branch of the task from, or where the repository stands if that has none.
+func (c *workingCopy) startingPoint(ctx context.Context, from string, log io.Writer) (string, error) {
+	if from != "" {
+		commit, err := c.repo.git(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+branchOf(from)+"^{commit}")
+		if err == nil {
+			logLine(log, "The working copy begins at %s, the last commit on the branch %s.", commit, branchOf(from))
+			return commit, nil
+		}
+		if !saysNo(err) {
+			return "", err
+		}
+		logLine(log, "There is no branch %s: the working copy begins where the repository stands.", branchOf(from))
+	}
+	commit, err := c.repo.git(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("the repository %s has no commit to begin from", c.repo.top)
+	}
+	return commit, nil
+}
+
+// saysNo reports whether git ended by itself and found nothing. A git that was killed
+// says nothing about what is there.
+func saysNo(err error) bool {
+	ended, ok := errors.AsType[*exec.ExitError](err)
+	return ok && ended.ExitCode() == 1
 }
 
 // add adds the worktree. It is locked as unfinished until all of it is there. A

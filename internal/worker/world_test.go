@@ -32,6 +32,7 @@ import (
 // world is a server with a database of its own, a person and a repository.
 type world struct {
 	t      *testing.T
+	db     *store.DB
 	engine *engine.Engine
 	server *httptest.Server
 	person *client.Client
@@ -60,7 +61,7 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	must(t, db.Migrate(t.Context()))
-	w.engine = engine.New(db, engine.Options{})
+	w.db, w.engine = db, engine.New(db, engine.Options{})
 	s := api.New(api.Config{Engine: w.engine})
 	w.server = httptest.NewServer(s)
 	t.Cleanup(w.server.Close)

@@ -32,8 +32,10 @@ type child struct {
 // spec is what a step's task tells its worker beside the text.
 type spec struct {
 	Command []string `json:"command,omitempty"`
-	// WorkingCopy is the run's: its steps share one.
-	WorkingCopy string `json:"working_copy"`
+	// WorkingCopy is the run's: its steps share one. From is the run in its place where a
+	// step has a working copy of its own, which begins at the branch of the run.
+	WorkingCopy string `json:"working_copy,omitempty"`
+	From        string `json:"from,omitempty"`
 	Push        bool   `json:"push,omitempty"`
 	// Timeout is how long one execution may take, as Go writes it.
 	Timeout string `json:"timeout,omitempty"`
@@ -145,7 +147,12 @@ func (x *execution) task(h *engine.Held, step *definition.Step, u unit, n fermat
 			n.Title += fmt.Sprintf(" (%d)", *u.row.Item+1)
 		}
 	}
-	sp.WorkingCopy, sp.Key, sp.Push = x.run.ID, u.row.Key(), x.pushes()
+	sp.Key = u.row.Key()
+	if step.OwnCopy {
+		sp.From, sp.Push = x.run.ID, x.pushesOwn()
+	} else {
+		sp.WorkingCopy, sp.Push = x.run.ID, x.pushes()
+	}
 	n.Title, n.Project, n.Spec = cut(n.Title, fermata.MaxTaskTitle), x.run.Project, data(sp)
 	if err := x.shows(n); err != nil {
 		return nil, err
@@ -161,6 +168,14 @@ func (x *execution) pushes() bool {
 		}
 	}
 	return false
+}
+
+// pushesOwn reports whether the workflow takes branches of its steps to GitHub: a pull request names its branch.
+func (x *execution) pushesOwn() bool {
+	return slices.ContainsFunc(x.def.Steps, func(step definition.Step) bool {
+		_, names := step.Input.Field("head")
+		return step.Tool == "github_create_pr" && names
+	})
 }
 
 // createRun starts a run of another workflow below this one.

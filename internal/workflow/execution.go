@@ -274,7 +274,7 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 		if last == nil || last.Occurrence <= x.st.Hidden[step.ID] {
 			continue
 		}
-		seen := map[string]any{"status": string(last.State), "output": value(last.Output), "error": nil, "answer": nil}
+		seen := map[string]any{"status": string(last.State), "output": value(last.Output), "error": nil, "answer": nil, "branch": x.branch(step, last)}
 		if last.Error != nil {
 			seen["error"] = seenError(last.Error)
 		}

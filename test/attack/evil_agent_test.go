@@ -180,6 +180,13 @@ func TestAgentPlantsInItsCopyOnly(t *testing.T) {
 			if text := p.git(p.repo, "show", "fermata/"+task.ID+":work.txt"); text != "work" {
 				t.Errorf("the branch has %q", text)
 			}
+			apart := p.task(`cat more.txt >apart.txt`, map[string]any{"from": task.ID})
+			p.run()
+			p.done(apart)
+			p.unharmed()
+			if text := p.git(p.repo, "show", "fermata/"+apart.ID+":apart.txt"); text != "more" {
+				t.Errorf("the branch that begins there has %q", text)
+			}
 		})
 	}
 }

@@ -95,6 +95,12 @@ var seededBugs = []seededBug{
 		pkg: "./internal/engine", caughtBy: "TestAWorkingCopyIsOfATaskThatTheCallerMayAddTo",
 	},
 	{
+		name: "an agent begins at the work of another", file: "internal/engine/own.go",
+		old: `return mayUseFilesOf(tx, c, n, "from", n.BeginsAt())`,
+		new: "return nil",
+		pkg: "./internal/engine", caughtBy: "TestATaskBeginsAtTheBranchOfOneThatTheCallerMayAddTo",
+	},
+	{
 		name: "a sandbox shows whatever lies in a folder of PATH", file: "internal/process/sandbox_path.go",
 		old: "info.Mode().IsRegular() && info.Mode()&0o111 != 0 {",
 		new: "info.Mode().IsRegular() {",

@@ -16,7 +16,7 @@ func itoa(i int) string { return strconv.Itoa(i) }
 // Names below the roots that are the same in every workflow.
 var (
 	runNames      = []string{"id", "workflow", "attempt", "occurrence", "feedback"}
-	stepNames     = []string{"status", "output", "error", "answer"}
+	stepNames     = []string{"status", "output", "error", "answer", "branch"}
 	errorNames    = []string{"code", "message", "exit_code", "stdout", "stderr"}
 	FailureNames  = []string{"step", "code", "message", "state", "reason"}
 	questionNames = []string{"id", "answer", "answers", "option", "comment", "by", "at", "source", "decision", "action", "votes"}
@@ -82,6 +82,8 @@ func (l *loader) ref(u use, ref expression.Ref) {
 		switch {
 		case second == "error":
 			unknown(2, errorNames)
+		case second == "branch" && !l.w.Steps[i].OwnCopy:
+			l.at(at, u.path, "add working_copy: own to the step "+first, "steps.%s.branch is always null: the step %s has no working copy of its own", first, first)
 		case second == "output" && len(ref.Path) > 2:
 			l.property(u, at, i, ref.Path[2])
 		}

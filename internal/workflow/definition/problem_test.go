@@ -110,6 +110,12 @@ func TestProblems(t *testing.T) {
 		{"a repeat over steps beside", start + step + "  - {id: c, tool: run_checks, needs: [a], repeat: {from: a, until: 1 == 1}}\n", []string{"8:58|the run cannot go from c to a: b comes after a|let c need b"}},
 		{"a general goto over steps beside", "on_timeout: {goto: a}\n" + start + step + "  - {id: q, tool: post_question, suspend: true, input: {question: ok, options: [x], timeoutAction: skip}, needs: [a]}\n", []string{"1:20|the run cannot go from q to a: b comes after a|let q need b"}},
 		{"what a failed command leaves", start + step + "    condition: steps.a.error.exit_code == 1 && steps.a.error.stdout != steps.a.error.stdin\n", []string{"8:72|steps.a.error has no stdin|there are code, exit_code"}},
+		{"a working copy of its own", start + step + "    working_copy: own\n  - {id: c, tool: shell, input: {command: [git, merge, \"{{ steps.b.branch }}\"]}}\n  - {id: d, tool: agent, input: {prompt: x}, working_copy: own, foreach: [1, 2]}\n", nil},
+		{"another working copy", start + step + "    working_copy: shared\n  - {id: c, tool: shell, input: {run: x}, working_copy: true}\n", []string{"8:19|must be own|leave it out", "9:57|must be own|leave it out"}},
+		{"a working copy of a tool that has none", start + ask + "    working_copy: own\n  - {id: c, tool: wait, input: {for: 1s}, working_copy: own}\n  - {id: d, tool: workflow, input: {name: y}, working_copy: own}\n  - {id: e, tool: http, input: {url: \"https://example.com\"}, working_copy: own}\n  - {id: f, tool: tracker.list, working_copy: own}\n", []string{
+			"10:19|post_question has no working copy|remove it: agents and commands have one", "11:57|wait has no working copy|", "12:61|workflow has no working copy|", "13:76|http has no working copy|", "14:19|could not be listed||warning", "14:47|tracker.list has no working copy|",
+		}},
+		{"a branch that is not there", start + step + "    input: {a: \"{{ steps.a.branch }}\", b: \"{{ steps.a.brnch }}\"}\n", []string{"8:20|steps.a.branch is always null: the step a has no working copy of its own|add working_copy: own to the step a", "8:47|steps.a has no brnch|did you mean branch?"}},
 		{"no cap", "max_iterations: 0\n" + start, []string{"1:17|at least 1|"}},
 		{"a goto to itself that nobody sees", start + step + "    on_resume: {goto: b}\n", []string{"8:5|on_resume never happens|remove it"}},
 		{"asking again and again", start + ask + "    on_timeout: {goto: q}\n", []string{"10:24|asked again whenever nobody answers|later step|warning"}},

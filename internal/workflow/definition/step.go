@@ -101,6 +101,7 @@ func (l *loader) step(i int) {
 		s.Foreach = l.foreach(f, path+".foreach", scope)
 		scope.items = true
 	}
+	s.OwnCopy = l.ownCopy(t, path)
 	s.Parallel = 1
 	if n := t.get("parallel").integer(); n != nil {
 		s.Parallel = *n
@@ -121,6 +122,20 @@ func (l *loader) step(i int) {
 	s.OnTimeout = l.action(t.get("on_timeout"), path+".on_timeout", l.scopeOf(&i), s.Phase)
 	l.suspend(s, t, path)
 	l.question(s, t, path)
+}
+
+// ownCopy reads whether the step has a working copy of its own. Only what a worker runs has one.
+func (l *loader) ownCopy(t *tree, path string) bool {
+	flag, name := t.get("working_copy"), t.get("tool").text()
+	if flag.text() != "own" {
+		return false
+	}
+	_, isKnown := l.known.Tools[name]
+	runs := name == "agent" || name == "shell" || slices.Contains(l.known.Delegated, name)
+	if !runs && (isKnown || slices.Contains(engineTools, name) || strings.Contains(name, ".")) {
+		l.at(flag, path+".working_copy", "remove it: agents and commands have one", "%s has no working copy", name)
+	}
+	return true
 }
 
 // suspend reads whether the step waits for people, and refuses what only

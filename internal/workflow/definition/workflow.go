@@ -208,6 +208,8 @@ type Step struct {
 	OnReject, OnRejectGoto string
 	// Foreach renders to a list; the step runs once for each element.
 	Foreach *Value
+	// OwnCopy says that each task of the step has a working copy of its own, and not that of the run.
+	OwnCopy bool
 	// Parallel is how many elements run side by side, at least 1.
 	Parallel   int
 	OnResume   *Resume
@@ -286,7 +288,7 @@ type Action struct {
 func (w *Workflow) Blank() Env {
 	steps := make(map[string]any, len(w.Steps))
 	for i := range w.Steps {
-		steps[w.Steps[i].ID] = map[string]any{"status": "pending", "output": nil, "error": nil, "answer": nil}
+		steps[w.Steps[i].ID] = map[string]any{"status": "pending", "output": nil, "error": nil, "answer": nil, "branch": nil}
 	}
 	return Env{"steps": steps, "inputs": map[string]any{}, "trigger": map[string]any{}, "run": map[string]any{}}
 }

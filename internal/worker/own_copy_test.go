@@ -1,0 +1,247 @@
+//go:build unix
+
+package worker_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/worker"
+	"github.com/fermata-hq/fermata/internal/workflow"
+	"github.com/fermata-hq/fermata/test/patience"
+)
+
+// apart makes a task with a working copy of its own that begins at the branch of another.
+func (w *world) apart(of *fermata.Task, script string) *fermata.Task {
+	w.t.Helper()
+	spec, err := json.Marshal(map[string]any{"command": []string{"sh", "-c", script}, "from": of.ID})
+	must(w.t, err)
+	t, err := w.person.CreateTask(w.t.Context(), fermata.NewTask{Title: "Apart", Spec: spec})
+	must(w.t, err)
+	return t
+}
+
+func TestATaskBeginsAtTheBranchOfAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	flow := w.flow()
+	w.await(w.stepOnce(flow).ID, fermata.TaskDone)
+	apart := w.apart(flow, `pwd; cat one.txt; echo apart >apart.txt; cat one.txt`)
+	w.once()
+	done := w.await(apart.ID, fermata.TaskDone)
+	if done.Summary != "one" || done.Session.Branch != "fermata/"+apart.ID || !strings.Contains(w.log(done.RunID), w.worktree(apart)+"\n") {
+		t.Errorf("got %q on %+v: %s", done.Summary, done.Session, w.log(done.RunID))
+	}
+	if parent := run(t, w.repo, "rev-parse", "fermata/"+apart.ID+"^"); parent != run(t, w.repo, "rev-parse", "fermata/"+flow.ID) {
+		t.Errorf("it began at %s", parent)
+	}
+	if exists(w.worktree(apart)) {
+		t.Error("the worktree of the done task is still there")
+	}
+}
+
+// The branch of a run is made by the first step that works in the copy of the run.
+func TestATaskBeginsAtABranchThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	apart := w.apart(w.flow(), `ls`)
+	w.once()
+	if done := w.await(apart.ID, fermata.TaskDone); done.Summary != "README.md" {
+		t.Errorf("it found %q", done.Summary)
+	}
+	if at := run(t, w.repo, "rev-parse", "fermata/"+apart.ID); at != run(t, w.repo, "rev-parse", "main") {
+		t.Errorf("it began at %s", at)
+	}
+}
+
+// Where a task began stays, whatever comes to the other branch meanwhile: a task that waits finds its work, and one that
+// fails goes back there.
+func TestATaskStaysWhereItBegan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	flow := w.flow()
+	w.await(w.stepOnce(flow).ID, fermata.TaskDone)
+	began := run(t, w.repo, "rev-parse", "fermata/"+flow.ID)
+	apart := w.apart(flow, `if [ "$FERMATA_RESUMED" = 1 ]; then ls; exit 3; fi
+		echo half >half.txt; echo '{"result":"needs_input","question":{"question":"Which colour?"}}'`)
+	w.once()
+	stopped := w.await(apart.ID, fermata.TaskAwaitingInput)
+	later := w.step(flow, `echo two >two.txt`, nil)
+	w.once()
+	w.await(later.ID, fermata.TaskDone)
+	w.answer(stopped, "green")
+	w.once()
+	failed := w.await(apart.ID, fermata.TaskFailed)
+	if log := w.log(failed.RunID); !strings.Contains(log, "README.md\nhalf.txt\none.txt\n") {
+		t.Errorf("it found %s", log)
+	}
+	if at := run(t, w.repo, "rev-parse", "fermata/"+apart.ID); at != began || run(t, w.worktree(apart), "status", "--porcelain") != "" {
+		t.Errorf("it went back to %s, and began at %s", at, began)
+	}
+}
+
+// runs starts workflows, and returns the service that moves them on.
+func (w *world) runs() *workflow.Service {
+	w.t.Helper()
+	s := workflow.New(workflow.Options{DB: w.db, Engine: w.engine})
+	must(w.t, w.engine.Start(w.t.Context()))
+	ctx, cancel := context.WithCancel(context.Background())
+	var parts sync.WaitGroup
+	for _, part := range []func(context.Context){w.engine.RunTail, w.engine.RunSweeps, s.Run} {
+		parts.Go(func() { part(ctx) })
+	}
+	w.t.Cleanup(func() { cancel(); parts.Wait() })
+	return s
+}
+
+var operator = fermata.Caller{
+	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_operator", Name: "olga", Role: fermata.RoleAdmin,
+	Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
+}
+
+// flowOf starts a run of a workflow with the tools of the workspace, and waits for its end.
+func (w *world) flowOf(s *workflow.Service, source string, tools ...*fermata.NamedTool) *fermata.WorkflowRun {
+	w.t.Helper()
+	for _, n := range tools {
+		_, err := s.PutNamedTool(w.t.Context(), operator, n)
+		must(w.t, err)
+	}
+	kept, err := s.Put(w.t.Context(), operator, "", workflow.Definition{Source: source})
+	must(w.t, err)
+	started, err := s.Start(w.t.Context(), operator, kept.Name, nil)
+	must(w.t, err)
+	var ended *fermata.WorkflowRun
+	patience.Await(w.t, "the run ends", func() bool {
+		ended, err = s.OneRun(w.t.Context(), operator, started.ID)
+		must(w.t, err)
+		return ended.State.Ended()
+	})
+	return ended
+}
+
+// files lists what is on a branch.
+func (w *world) files(branch string) string {
+	w.t.Helper()
+	return strings.ReplaceAll(run(w.t, w.repo, "ls-tree", "-r", "--name-only", branch), "\n", " ")
+}
+
+// meet is a command that ends when its like has begun as well: each opens the pipe of the other one.
+func meet(mine, other, script string) string {
+	return `(echo here >` + other + `) & read word <` + mine + `; wait; ` + script
+}
+
+// Two branches of a run work at the same time, each in a copy of its own, and a third step brings together what they did.
+func TestStepsInCopiesOfTheirOwnWorkAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bare := w.origin()
+	s := w.runs()
+	w.start(worker.Options{Slots: 2})
+	left, right := pipe(t), pipe(t)
+	ended := w.flowOf(s, `
+name: apart
+triggers: [{manual: true}]
+steps:
+  - {id: plan, tool: shell, input: {run: echo plan >plan.txt}}
+  - {id: left, tool: shell, working_copy: own, needs: [plan], input: {run: "`+meet(left, right, `cat plan.txt; test ! -e right.txt; echo left >left.txt`)+`"}}
+  - {id: right, tool: mend, working_copy: own, needs: [plan]}
+  - id: merge
+    tool: shell
+    needs: [left, right]
+    input:
+      command: [git, -c, user.name=ci, -c, user.email=ci@example.com, merge, --no-edit, "{{ steps.left.branch }}", "{{ steps.right.branch }}"]
+  - {id: behind, tool: shell, input: {run: cat left.txt right.txt; git push origin HEAD}}
+`, &fermata.NamedTool{Name: "mend", Command: []string{"sh", "-euc", meet(right, left, `test ! -e left.txt; echo right >right.txt`)}})
+	if ended.State != fermata.TaskDone {
+		t.Fatalf("the run is %s: %s", ended.State, ended.Summary)
+	}
+	branch := "fermata/" + ended.ID
+	if got := w.files(branch); got != "README.md left.txt plan.txt right.txt" {
+		t.Errorf("on the branch of the run is %s", got)
+	}
+	children := w.children(ended)
+	for step, want := range map[string]string{"left": "README.md left.txt plan.txt", "right": "README.md plan.txt right.txt"} {
+		if got := w.files("fermata/" + children[step]); got != want {
+			t.Errorf("on the branch of the step %s is %s", step, got)
+		}
+	}
+	if at := run(t, bare, "rev-parse", branch); at != run(t, w.repo, "rev-parse", branch) {
+		t.Errorf("at origin stands %s", at)
+	}
+}
+
+// children are the tasks that steps made last, by step.
+func (w *world) children(r *fermata.WorkflowRun) map[string]string {
+	children := map[string]string{}
+	for _, s := range r.Steps {
+		if s.Item == nil {
+			children[s.Step] = s.ChildID
+		}
+	}
+	return children
+}
+
+// Each item works in a copy of its own. The branches stand in the order of the items.
+func TestItemsInCopiesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.runs()
+	w.start(worker.Options{Slots: 2})
+	pipes := []string{pipe(t), pipe(t)}
+	ended := w.flowOf(s, `
+name: items
+triggers: [{manual: true}]
+steps:
+  - id: each
+    tool: shell
+    working_copy: own
+    foreach: [0, 1]
+    parallel: 2
+    input: {command: [sh, -euc, '(echo here >"$2") & read word <"$1"; wait; echo "$3" >"$3.txt"', sh, "{{ index == 0 ? '`+pipes[0]+`' : '`+pipes[1]+`' }}", "{{ index == 0 ? '`+pipes[1]+`' : '`+pipes[0]+`' }}", "item{{ item }}"]}
+  - {id: first, tool: shell, input: {command: [git, merge, --no-edit, "{{ steps.each.branch[0] }}"]}}
+  - {id: all, tool: shell, input: {command: [sh, -euc, 'git -c user.name=ci -c user.email=ci@example.com merge --no-edit $1', sh, "{{ join(steps.each.branch, ' ') }}"]}}
+`)
+	if ended.State != fermata.TaskDone {
+		t.Fatalf("the run is %s: %s", ended.State, ended.Summary)
+	}
+	if got := w.files("fermata/" + ended.ID); got != "README.md item0.txt item1.txt" {
+		t.Errorf("on the branch of the run is %s", got)
+	}
+}
+
+// The worker commits a merge that a step began: git needs to know no name for that.
+func TestAMergeThatConflictsIsLeftToAStep(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.runs()
+	w.start(worker.Options{Slots: 2})
+	ended := w.flowOf(s, `
+name: conflict
+triggers: [{manual: true}]
+steps:
+  - {id: left, tool: shell, working_copy: own, input: {run: echo left >word.txt}}
+  - {id: right, tool: shell, working_copy: own, needs: [], input: {run: echo right >word.txt}}
+  - {id: first, tool: shell, needs: [left, right], input: {command: [git, merge, --no-edit, "{{ steps.left.branch }}"]}}
+  - id: second
+    tool: shell
+    input: {command: [sh, -uc, 'git -c user.name=ci -c user.email=ci@example.com merge --no-edit "$1" && exit 1; echo both >word.txt', sh, "{{ steps.right.branch }}"]}
+`)
+	if ended.State != fermata.TaskDone {
+		t.Fatalf("the run is %s: %s", ended.State, ended.Summary)
+	}
+	branch, children := "fermata/"+ended.ID, w.children(ended)
+	if text := run(t, w.repo, "show", branch+":word.txt"); text != "both" {
+		t.Errorf("the branch has %q", text)
+	}
+	parents := strings.Fields(run(t, w.repo, "log", "-1", "--format=%P", branch))
+	want := []string{run(t, w.repo, "rev-parse", "fermata/"+children["left"]), run(t, w.repo, "rev-parse", "fermata/"+children["right"])}
+	if !slices.Equal(parents, want) {
+		t.Errorf("the merge is of %v, not %v", parents, want)
+	}
+}
