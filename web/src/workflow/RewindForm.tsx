@@ -11,7 +11,7 @@ export function RewindForm({ run, steps, onClose }: { run: Run; steps: readonly 
   const text = useText();
   const renew = useRenew();
   const { data: workflow } = useQuery(workflowQuery(run.workflow));
-  const [step, setStep] = useState(steps.at(-1) ?? '');
+  const [step, setStep] = useState(steps.at(-2) ?? steps.at(-1) ?? '');
   const [feedback, setFeedback] = useState('');
   const [newest, setNewest] = useState(false);
   const [tried, setTried] = useState(0);

@@ -43,7 +43,7 @@ describe('complete', () => {
     ['names in a template', `${head}    input: {run: "echo {{ se|`, ['inputs', 'trigger', 'run', 'steps', 'item', 'index', 'secrets', 'failure', 'seen']],
     ['inputs', `${head}    condition: inputs.i|`, ['issue', 'kind']],
     ['steps in an expression', `${head}    condition: steps.o|`, ['one']],
-    ['what is known of a step', `${head}    condition: steps.one.|`, ['output', 'status', 'error', 'answer']],
+    ['what is known of a step', `${head}    condition: steps.one.|`, ['output', 'status', 'error', 'answer', 'branch']],
     ['what is known of an error', `${head}    condition: steps.one.error.e|`, ['code', 'message', 'exit_code', 'stdout', 'stderr']],
   ])('%s', (_, text, want) => {
     expect(labels(text)).toEqual(want);

@@ -104,7 +104,7 @@ function valuesAt(source: string, before: string, { path, key = '' }: Place, kno
   return [...new Set(schemasAt(at.root, at.path).flatMap(valuesIn))].map((label) => ({ label, kind: 'value' }));
 }
 
-const ofStep = ['output', 'status', 'error', 'answer'];
+const ofStep = ['output', 'status', 'error', 'answer', 'branch'];
 const roots = ['inputs', 'trigger', 'run', 'steps', 'item', 'index', 'secrets', 'failure'];
 
 /** The names in a template or in an expression, if the text ends in one. */
