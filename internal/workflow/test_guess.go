@@ -196,6 +196,7 @@ func guessAnswer(it *fermata.Item, now time.Time) any {
 		return made
 	case fermata.ResponseChoice:
 		return it.Options[0].Value
+	case fermata.ResponseText:
 	}
 	return lengthened(least(it))
 }
