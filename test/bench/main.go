@@ -58,6 +58,7 @@ var parts = []part{
 	{"attention", (*bench).attention},
 	{"channels", (*bench).channels},
 	{"workflows", (*bench).workflows},
+	{"steps", (*bench).steps},
 	{"web", (*bench).web},
 }
 

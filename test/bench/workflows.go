@@ -174,23 +174,7 @@ func (d *database) suspendRuns(ctx context.Context, n int, to string) error {
 	if n == 0 {
 		return nil
 	}
-	return d.withDB(ctx, func(db *store.DB) error {
-		e := engine.New(db, engine.Options{})
-		s := workflow.New(workflow.Options{DB: db, Engine: e, Executors: 128, Tools: []tool.Tool{toolhttp.New(http.DefaultClient)}})
-		if err := e.Start(ctx); err != nil {
-			return err
-		}
-		running, cancel := context.WithCancel(ctx)
-		var parts sync.WaitGroup
-		defer parts.Wait()
-		defer cancel()
-		parts.Go(func() { e.RunTail(running) })
-		parts.Go(func() { s.Run(running) })
-		starter := operator
-		starter.Kind, starter.Role, starter.MemberID = fermata.ActorHuman, fermata.RoleAdmin, "mem_bench"
-		if _, err := s.Put(ctx, starter, "", workflow.Definition{Source: suspending}); err != nil {
-			return err
-		}
+	return d.withWorkflows(ctx, toolhttp.New(http.DefaultClient), suspending, func(s *workflow.Service, starter fermata.Caller) error {
 		var starting sync.WaitGroup
 		failed := make(chan error, 64)
 		left := make(chan struct{}, n)
@@ -215,6 +199,29 @@ func (d *database) suspendRuns(ctx context.Context, n int, to string) error {
 		default:
 		}
 		return waitSuspended(ctx, s, starter)
+	})
+}
+
+// withWorkflows runs workflows with one tool in this process, with a definition, until fn returns.
+func (d *database) withWorkflows(ctx context.Context, has tool.Tool, source string, fn func(s *workflow.Service, starter fermata.Caller) error) error {
+	return d.withDB(ctx, func(db *store.DB) error {
+		e := engine.New(db, engine.Options{})
+		s := workflow.New(workflow.Options{DB: db, Engine: e, Executors: 128, Tools: []tool.Tool{has}})
+		if err := e.Start(ctx); err != nil {
+			return err
+		}
+		running, cancel := context.WithCancel(ctx)
+		var parts sync.WaitGroup
+		defer parts.Wait()
+		defer cancel()
+		parts.Go(func() { e.RunTail(running) })
+		parts.Go(func() { s.Run(running) })
+		starter := operator
+		starter.Kind, starter.Role, starter.MemberID = fermata.ActorHuman, fermata.RoleAdmin, "mem_bench"
+		if _, err := s.Put(ctx, starter, "", workflow.Definition{Source: source}); err != nil {
+			return err
+		}
+		return fn(s, starter)
 	})
 }
 
