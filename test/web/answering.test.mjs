@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, approval, assertCalm, before, draftOf, item, launch, open, press, startServer, test, until, visit, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, draftOf, holdReply, item, launch, open, press, startServer, test, until, visit, yesNo } from './harness.mjs';
 import { assertSound } from './sound.mjs';
 
 let server, browser, page;
@@ -147,6 +147,46 @@ test('an answer is taken back within its seconds, and the question is open again
   const question = await server.question(id);
   assert.deepEqual([question.status, question.held], ['pending', undefined]);
   await page.getByRole('heading', { name: 'Undo me' }).waitFor();
+  await server.allowUndo(1);
+  await press(page, 'n');
+  assert.equal(await answerOf(id), false);
+});
+
+test('the words of an answer that is taken back stay, and it is given anew where it stands', async () => {
+  await server.allowUndo(60);
+  const { id } = await server.ask({ type: 'blocking', title: 'In words', items: [item('text')] });
+  const words = page.getByRole('textbox', { name: 'What shall it be?' });
+  for (const path of ['/?q=In+words', `/questions/${id}`]) {
+    await visit(page, path);
+    await words.fill('Too soon');
+    await words.press('Control+Enter');
+    await page.getByText('Too soon · In words').waitFor();
+    await press(page, 'z');
+    await page.getByText('Taken back. The question is open again.').waitFor();
+    await until(async () => assert.equal(await words.inputValue(), 'Too soon'));
+  }
+  await server.allowUndo(1);
+  await words.fill('Now');
+  await words.press('Control+Enter');
+  assert.equal(await answerOf(id), 'Now');
+  await until(async () => assert.equal(await draftOf(page, id), null));
+});
+
+test('what was read before an answer was taken back does not show it as given', async () => {
+  await server.allowUndo(60);
+  const { id } = await server.ask(yesNo('Read late'));
+  await visit(page, '/?q=Read+late');
+  await page.getByRole('heading', { name: 'Read late' }).waitFor();
+  const release = await holdReply(page, `**/v1/questions/${id}`);
+  await press(page, 'y');
+  await release.read;
+  let reads = 0;
+  page.on('response', (response) => (reads += response.url().endsWith(`/v1/questions/${id}`) ? 1 : 0));
+  await page.keyboard.press('z');
+  await page.getByText('Taken back. The question is open again.').waitFor();
+  // The list and the question beside it read it again.
+  await until(() => assert.ok(reads >= 2));
+  release();
   await server.allowUndo(1);
   await press(page, 'n');
   assert.equal(await answerOf(id), false);

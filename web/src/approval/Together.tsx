@@ -9,6 +9,7 @@ import { RiskBadge } from '@/question/Badges';
 import { factsOf } from '@/question/facts';
 import { holdAnswer } from '@/question/held';
 import { keyOf } from '@/question/item';
+import { showQuestion } from '@/question/queries';
 import { useText as useQuestionText } from '@/question/text';
 import { Visible } from '@/text/Visible';
 import { Dialog } from '@/ui/Dialog';
@@ -40,7 +41,7 @@ function Content({ questions: offered, onClose }: { questions: Question[]; onClo
     onSuccess: ({ items }, choice) => {
       for (const { question, question_id: id } of items) {
         if (!question) continue;
-        client.setQueryData(['questions', 'one', id], question);
+        showQuestion(client, question);
         if (question.held) holdAnswer({ id, title: question.title, said: choice === 'approve' ? text.approved : text.rejected, releaseAt: Date.parse(question.held.release_at) });
       }
     },

@@ -10,6 +10,7 @@ import type { Question } from '@/api/types';
 import { keepInbox, lastInbox } from '@/offline/last';
 import { onOutbox, outbox } from '@/outbox/outbox';
 import { onUndone } from '@/question/held';
+import { readQuestion } from '@/question/queries';
 import { isFiltered, queryOf, type Filter } from './filter';
 
 interface Part {
@@ -137,9 +138,8 @@ function useEnds(key: readonly unknown[], questions: Question[]) {
       timer = undefined;
       const ids = [...ended].slice(0, 50);
       ended.clear();
-      const found = await Promise.all(ids.map((id) => need(api.GET('/v1/questions/{id}', { params: { path: { id } } })).catch(() => undefined)));
-      const by = new Map(found.flatMap((question) => (question ? [[question.id, question as Question]] : [])));
-      by.forEach((question, id) => client.setQueryData(['questions', 'one', id], question));
+      const found = await Promise.all(ids.map((id) => readQuestion(client, id).catch(() => undefined)));
+      const by = new Map(found.flatMap((question) => (question ? [[question.id, question]] : [])));
       client.setQueryData<Data>(key, (data) => data && {
         ...data,
         pages: data.pages.map((part) => (part.items.some((question) => by.has(question.id)) ? { ...part, items: part.items.map((question) => by.get(question.id) ?? question) } : part)),

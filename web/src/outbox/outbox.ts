@@ -5,6 +5,7 @@ import { newKey } from '@/api/key';
 import { asProblem, type Code, type Problem } from '@/api/problem';
 import { queryClient, whoamiQuery } from '@/api/queries';
 import { keptFor } from '@/offline/kept';
+import { showQuestion } from '@/question/queries';
 import { onSignOut, type Unsent } from '@/sign-in/session';
 import type { Answer, Question } from '@/api/types';
 
@@ -100,7 +101,7 @@ async function deliver(entry: Entry): Promise<Entry> {
         bodySerializer: (body) => withAction(body, entry.action),
       }),
     )) as Question;
-    queryClient.setQueryData(['questions', 'one', entry.questionId], question);
+    showQuestion(queryClient, question);
     accepted.forEach((listener) => listener(entry, question));
     const done: Entry = { ...entry, state: 'accepted', problem: undefined };
     await (entry.waited ? save(done) : dismiss(done));
@@ -123,7 +124,7 @@ async function failed(entry: Entry, problem: Problem): Promise<Entry> {
     ...entry, state: passes ? 'queued' : 'refused', waited: true,
     problem: { code: problem.code, detail: problem.message, hint: problem.hint },
   };
-  if (problem.question) queryClient.setQueryData(['questions', 'one', entry.questionId], problem.question);
+  if (problem.question) showQuestion(queryClient, problem.question);
   await save(next);
   return next;
 }

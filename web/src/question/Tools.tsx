@@ -9,6 +9,7 @@ import { useCommands } from '@/keys/useCommands';
 import { useTime } from '@/text/time';
 import { Trouble } from '@/ui/Trouble';
 import whole from '@/ui/Whole.module.css';
+import { showQuestion } from './queries';
 import { snoozeTimes } from './snooze';
 import { useText } from './text';
 import type { Tool } from './ToolForm';
@@ -25,7 +26,7 @@ export function Tools({ question, onLeave }: { question: Question; onLeave?: () 
   const client = useQueryClient();
   const [open, setOpen] = useState<Opened>();
   const path = { id: question.id };
-  const keep = (next: unknown) => client.setQueryData(['questions', 'one', question.id], next);
+  const keep = (next: Question) => showQuestion(client, next);
   const extend = useMutation({ mutationFn: (by: string) => need(api.POST('/v1/questions/{id}/extend', { params: { path }, body: { by } })), onSuccess: keep });
   const snooze = useMutation({
     mutationFn: (until: string | undefined) => need(api.POST('/v1/questions/{id}/snooze', { params: { path }, body: until ? { until } : {} })),

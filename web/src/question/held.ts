@@ -4,6 +4,8 @@ import { asProblem } from '@/api/problem';
 import { queryClient } from '@/api/queries';
 import { serverNow } from '@/api/time';
 import type { Question } from '@/api/types';
+import { dropDraft } from './draft';
+import { showQuestion } from './queries';
 
 // Answers that the server still holds: until then their author can take them back.
 
@@ -34,15 +36,21 @@ function set(next: readonly Held[]) {
   listeners.forEach((listener) => listener());
 }
 
+/** Shows an answer for as long as it can be taken back. So long its draft stays. */
 export function holdAnswer(entry: Held): void {
   set([...held.filter((each) => each.id !== entry.id), entry]);
-  setTimeout(() => set(held.filter((each) => each !== entry)), Math.max(0, entry.releaseAt - serverNow()));
+  setTimeout(() => {
+    if (!held.includes(entry)) return;
+    set(held.filter((each) => each !== entry));
+    dropDraft(entry.id);
+  }, Math.max(0, entry.releaseAt - serverNow()));
 }
 
-/** Shows what the server holds for the reader to take back. */
+/** Shows what the server holds for the reader to take back. An answer that counts takes its draft along. */
 export function startHeld(): void {
   onAccepted((entry, question) => {
     if (question.held) holdAnswer({ id: question.id, title: entry.title, said: entry.said, releaseAt: Date.parse(question.held.release_at) });
+    else dropDraft(entry.questionId);
   });
 }
 
@@ -51,7 +59,7 @@ export async function undo(entry: Held): Promise<boolean> {
   set(held.filter((each) => each !== entry));
   try {
     const question = (await need(api.POST('/v1/questions/{id}/undo', { params: { path: { id: entry.id } } }))) as Question;
-    queryClient.setQueryData(['questions', 'one', entry.id], question);
+    showQuestion(queryClient, question);
     undone.forEach((listener) => listener(entry.id));
     return true;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, type QueryClient } from '@tanstack/react-query';
 import { api, need } from '@/api/client';
 import type { Question } from '@/api/types';
 import { lastQuestion } from '@/offline/last';
@@ -18,6 +18,21 @@ export const questionQuery = (id: string) =>
       }
     },
   });
+
+/** Shows a question as the server told it in reply to a change. What is being read of it may be older: it is read again. */
+export function showQuestion(client: QueryClient, question: Question): void {
+  const { queryKey } = questionQuery(question.id);
+  const reads = client.isFetching({ queryKey, exact: true }) > 0;
+  client.setQueryData(queryKey, question);
+  if (reads) void client.invalidateQueries({ queryKey, exact: true, refetchType: 'all' });
+}
+
+/** Reads a question as it is now. A read that began earlier no longer counts. */
+export async function readQuestion(client: QueryClient, id: string): Promise<Question> {
+  const query = questionQuery(id);
+  await client.cancelQueries({ queryKey: query.queryKey, exact: true });
+  return client.query({ ...query, staleTime: 0 });
+}
 
 /** Why the reader may not answer, as far as the page knows; the server decides. */
 export const mayAnswer = (question: Question) => question.may_answer !== false;

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { canonical } from '@/api/exact';
 import type { Answer, Question } from '@/api/types';
 import { sendAnswer } from '@/outbox/outbox';
-import { dropDraft, readDraft, writeDraft } from './draft';
+import { readDraft, writeDraft } from './draft';
 import { answersText, fault, keyOf, picksDanger, wireValues, type Value, type Values } from './item';
 import { signAnswer } from './sign';
 import { useText } from './text';
@@ -28,6 +28,12 @@ export function useAnswer(question: Question, onSent: () => void) {
   useEffect(() => {
     if (!sent.current) writeDraft(question.id, { values, other, comment, action });
   }, [question.id, values, other, comment, action]);
+
+  // It can be given anew once it was shown as given, and the question is open again.
+  const given = question.held !== undefined || question.status !== 'pending';
+  useEffect(() => {
+    if (given) sent.current = false;
+  }, [given]);
 
   const change = useCallback((key: string, value: Value | undefined) => {
     setValues((before) => ({ ...before, [key]: value }));
@@ -101,9 +107,8 @@ export function useAnswer(question: Question, onSent: () => void) {
     onSent();
     const entry = await sendAnswer(question, answersText(question, answers, text), body, edited);
     setSending(false);
-    // A refused or waiting answer keeps its draft: nothing typed is lost.
-    if (entry.state === 'accepted') dropDraft(question.id);
-    else sent.current = false;
+    // What is refused or waits can be given anew, and its draft is kept: nothing typed is lost.
+    if (entry.state !== 'accepted') sent.current = false;
   };
 
   return { values, other, comment, action, faults, doubt, sending, unsigned, change, changeOther, setComment, setAction, setDoubt, submit, check, complete };
