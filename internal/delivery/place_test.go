@@ -34,7 +34,7 @@ func (w *world) replica(opts store.Options) {
 	opts.Clock = w.clock.Now
 	db := storetest.Open(w.T, opts)
 	e := engine.New(db, engine.Options{})
-	s := delivery.New(delivery.Options{DB: db, Engine: e, Kinds: w.s.Kinds, PublicURL: w.s.PublicURL})
+	s := delivery.New(delivery.Options{DB: db, Engine: e, Kinds: w.s.Kinds, PublicURL: w.s.PublicURL, SendLimit: w.s.SendLimit})
 	w.ok(e.Start(w.Context()))
 	w.ok(s.Start(w.Context()))
 	ctx, cancel := context.WithCancel(context.Background())

@@ -13,8 +13,8 @@ import (
 const (
 	// atOnce is how many messages of a channel are sent at the same time.
 	atOnce = 16
-	// sendWithin is how long one of them may take.
-	sendWithin = 30 * time.Second
+	// defaultSendLimit is how long one of them may take ([Options.SendLimit]).
+	defaultSendLimit = 30 * time.Second
 	// longestPause bounds how long a channel is left alone when it asks for it;
 	// what it refused waits as long as it said.
 	longestPause = 5 * time.Minute
@@ -119,12 +119,12 @@ func (l *lane) untilNext(ctx context.Context, id string, now time.Time) (time.Du
 // deliver sends a message or brings it up to date, and records what became of
 // it. A message under way is not given up when the service stops.
 func (l *lane) deliver(ctx context.Context, c *claim) {
-	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
+	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.w.s.SendLimit)
 	defer cancel()
 	release := l.hold(sending, c)
 	o := l.attempt(sending, c)
 	release()
-	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
+	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.w.s.SendLimit)
 	defer cancel()
 	if err := l.record(recording, c, o); err != nil {
 		// The lease brings it up again.

@@ -24,6 +24,9 @@ type Options struct {
 	PublicURL string
 	// HTTP sends requests out for channels.
 	HTTP *http.Client
+	// SendLimit is how long one message may take, and then how long it may take
+	// to record what became of it; 0 takes 30 seconds.
+	SendLimit time.Duration
 	// Observe is told of every attempt: how it went, and how long after its
 	// time. It must not block.
 	Observe func(kind, outcome string, late time.Duration)
@@ -56,8 +59,11 @@ func New(o Options) *Service {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.SendLimit == 0 {
+		o.SendLimit = defaultSendLimit
+	}
 	if o.HTTP == nil {
-		o.HTTP = &http.Client{Timeout: sendWithin}
+		o.HTTP = &http.Client{Timeout: o.SendLimit}
 	}
 	if o.Observe == nil {
 		o.Observe = func(string, string, time.Duration) {}

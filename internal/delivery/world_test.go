@@ -54,7 +54,7 @@ func newWorld(t *testing.T, opts store.Options, st setup) *world {
 	opts.Clock = w.clock.Now
 	w.db = storetest.Open(t, opts)
 	w.e = engine.New(w.db, engine.Options{})
-	o := delivery.Options{DB: w.db, Engine: w.e, Kinds: []delivery.Kind{wall.NewKind(st.to)}, PublicURL: "https://fermata.example.com"}
+	o := delivery.Options{DB: w.db, Engine: w.e, Kinds: []delivery.Kind{wall.NewKind(st.to)}, PublicURL: "https://fermata.example.com", SendLimit: patience.Limit()}
 	if st.options != nil {
 		st.options(&o)
 	}
