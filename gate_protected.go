@@ -20,10 +20,10 @@ const (
 // protection is one of these rules.
 type protection struct {
 	id, reason string
-	// names are the files and folders that it protects, and folders those of which [protection.alsoPath] leaves out a part. An allow rule is
-	// meant for them if one of its patterns holds one of names, folders or words.
+	// names are the files and folders that it protects. In each of folders, [protection.alsoPath] tells what it protects and what it leaves out.
+	// An allow rule counts for this protection if one of its patterns holds one of names, folders or words.
 	names, folders, words []string
-	// inside are further names of files that lie in such folders. A search from above finds them.
+	// inside are names of files that lie in such folders. A search that begins above the folders finds a file by them.
 	inside []string
 	// alsoPath reports further paths, by their parts, and alsoCommand further commands, by their
 	// words, alsoSetting variables for a command, and alsoLine whole lines; nil is none.

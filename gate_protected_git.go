@@ -231,7 +231,7 @@ var (
 	sharedVariables  = []string{"PAGER", "EDITOR", "VISUAL", "SSH_ASKPASS", "HOME", "XDG_CONFIG_HOME"}
 )
 
-// startsByVariable reports whether a line runs git with a variable of sharedVariables that it sets itself, or with one that it does not tell.
+// startsByVariable reports whether a line runs git and sets one of sharedVariables, or a variable whose name is known only when it runs.
 func startsByVariable(line Shell) bool {
 	return slices.ContainsFunc(line.Calls, func(words []string) bool { return len(words) > 0 && words[0] == "git" }) && setsOneOf(line, sharedVariables)
 }

@@ -33,7 +33,7 @@ type hookEvent struct {
 		Tool   string `json:"tool_name"`
 	} `json:"mcp_context"`
 
-	// workDir is the folder below which the agent may write unasked. It does not come from the event, which follows the agent.
+	// workDir is the folder below which the agent may write unasked. The folder in the event is not taken for it: the agent can change that one.
 	workDir string
 }
 

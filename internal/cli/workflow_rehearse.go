@@ -30,14 +30,14 @@ type WorkflowReport struct {
 
 type workflowTestCommand struct {
 	File    string `arg:"" help:"The definition."`
-	Answers string `type:"path" placeholder:"FILE" help:"YAML with the answers, what tools reply, and what is expected. Without it they are made up, and printed."`
+	Answers string `type:"path" placeholder:"FILE" help:"YAML with the answers, what tools reply, and what is expected. Without it, the test makes them up and prints them."`
 	Plain   bool   `help:"Plain letters instead of symbols."`
 }
 
 func (workflowTestCommand) Help() string {
 	return `Needs no server: people and tools are played by the answers, and the clock goes on by itself, so that a day of waiting takes no time. Each step is reported; the exit code is 1 when something expected did not come to be.
 
-Without answers the first run makes them up: each question gets its default or its first option, each tool a value of its schema. What was made up is printed. Save it, and change it to what you mean.
+Without --answers, the test makes them up: each question gets its default or its first option, each tool a value of its output schema. It prints them as a file. Save the file, and change it to what you mean.
 
 Examples:
 

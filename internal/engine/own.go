@@ -165,8 +165,8 @@ func mayParent(tx *store.Tx, c fermata.Caller, id string) error {
 	return mayTask(tx, c, fermata.ToCreateTask, parent)
 }
 
-// mayWorkIn refuses the working copy, and the branch to begin at, of a task that is in another project, or to which the caller
-// may add no subtask: a run of the new task reads the files there, and changes those of the working copy.
+// mayWorkIn refuses a new task that uses the working copy of another task, or begins at its branch, if that task is in another project
+// or the caller may not add a subtask to it. A run of the new task reads the files of the other one, and changes those of its working copy.
 func mayWorkIn(tx *store.Tx, c fermata.Caller, n fermata.NewTask) error {
 	if err := mayUseFilesOf(tx, c, n, "working_copy", n.WorkingCopy()); err != nil {
 		return err

@@ -80,86 +80,51 @@ func TestAgentsAreApart(t *testing.T) {
 	})
 }
 
-// Whoever makes a task works in the working copy that its spec names, so it is one of a task that the caller may add to.
-func TestAWorkingCopyIsOfATaskThatTheCallerMayAddTo(t *testing.T) {
-	each(t, func(w *world) {
-		create := func(c fermata.Caller, project, spec string) error {
-			_, err := w.e.CreateTask(w.Context(), c, fermata.NewTask{Title: "Look", Project: project, Spec: []byte(spec)})
-			return err
-		}
-		theirs, err := w.e.CreateTask(w.Context(), w.withToken("tok_other"), fermata.NewTask{Title: "Build"})
-		w.ok(err)
-		persons, err := w.e.CreateTask(w.Context(), w.maker(), fermata.NewTask{Title: "Build"})
-		w.ok(err)
-		elsewhere, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "Build", Project: "site"})
-		w.ok(err)
-		own := w.task(fermata.NewTask{})
-		in := func(id string) string { return `{"working_copy":"` + id + `"}` }
-		before := w.head()
+// A run of a task reads the files of the task that its spec names, so that is one to which the caller may add.
+func TestATaskUsesTheFilesOfOneThatTheCallerMayAddTo(t *testing.T) {
+	for _, key := range []string{"working_copy", "from"} {
+		t.Run(key, func(t *testing.T) {
+			each(t, func(w *world) {
+				create := func(c fermata.Caller, project, spec string) error {
+					_, err := w.e.CreateTask(w.Context(), c, fermata.NewTask{Title: "Look", Project: project, Spec: []byte(spec)})
+					return err
+				}
+				theirs, err := w.e.CreateTask(w.Context(), w.withToken("tok_other"), fermata.NewTask{Title: "Build"})
+				w.ok(err)
+				persons, err := w.e.CreateTask(w.Context(), w.maker(), fermata.NewTask{Title: "Build"})
+				w.ok(err)
+				elsewhere, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "Build", Project: "site"})
+				w.ok(err)
+				own := w.task(fermata.NewTask{})
+				of := func(id string) string { return `{"` + key + `":"` + id + `"}` }
+				before := w.head()
 
-		for _, id := range []string{theirs.ID, persons.ID} {
-			w.refused(create(w.agent, "", in(id)), fermata.CodeForbidden)
-			w.refused(create(w.agent, "", `{"working_copy":"`+own.ID+`","push":true,"working_copy":"`+id+`"}`), fermata.CodeForbidden)
-		}
-		w.refused(create(w.agent, "", in("task_01jxxxxxxxxxxxxxxxxxxxxxxx")), fermata.CodeNotFound)
-		w.refused(create(w.agent, "", in("mine")), fermata.CodeNotFound)
-		w.refused(create(w.agent, "", in(elsewhere.ID)), fermata.CodeInvalidRequest)
-		w.refused(create(w.agent, "site", in(own.ID)), fermata.CodeInvalidRequest)
-		blind := w.agent
-		blind.TokenProjects = []string{"site"}
-		w.refused(create(blind, "", in(own.ID)), fermata.CodeNotFound)
-		w.refused(create(w.agent, "", in("../"+own.ID)), fermata.CodeInvalidRequest)
-		w.equal(before, w.head())
+				for _, id := range []string{theirs.ID, persons.ID} {
+					w.refused(create(w.agent, "", of(id)), fermata.CodeForbidden)
+					w.refused(create(w.agent, "", `{"`+key+`":"`+own.ID+`","push":true,"`+key+`":"`+id+`"}`), fermata.CodeForbidden)
+					w.refused(create(w.agent, "", `{"working_copy":"`+own.ID+`","from":"`+own.ID+`","`+key+`":"`+id+`"}`), fermata.CodeForbidden)
+				}
+				w.refused(create(w.agent, "", of("task_01jxxxxxxxxxxxxxxxxxxxxxxx")), fermata.CodeNotFound)
+				w.refused(create(w.agent, "", of("mine")), fermata.CodeNotFound)
+				w.refused(create(w.agent, "", of(elsewhere.ID)), fermata.CodeInvalidRequest)
+				w.refused(create(w.agent, "site", of(own.ID)), fermata.CodeInvalidRequest)
+				blind := w.agent
+				blind.TokenProjects = []string{"site"}
+				w.refused(create(blind, "", of(own.ID)), fermata.CodeNotFound)
+				w.refused(create(w.agent, "", of("../"+own.ID)), fermata.CodeInvalidRequest)
+				w.refused(create(w.agent, "", `{"working_copy":"`+own.ID+`","from":"`+own.ID+`"}`), fermata.CodeInvalidRequest)
+				w.equal(before, w.head())
 
-		w.ok(create(w.agent, "", in(own.ID)))
-		w.ok(create(w.agent, "site", in(elsewhere.ID)))
-		w.ok(create(w.maker(), "", in(theirs.ID)))
-		w.ok(create(w.agent, "", `{"working_copy":""}`))
-		// The spec of an external task is its maker's alone: no worker reads it.
-		_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "Outside", Runner: fermata.RunnerExternal, Spec: []byte(in(theirs.ID))})
-		w.ok(err)
-	})
-}
-
-// A run of a task reads what is on the branch that it begins at.
-func TestATaskBeginsAtTheBranchOfOneThatTheCallerMayAddTo(t *testing.T) {
-	each(t, func(w *world) {
-		create := func(c fermata.Caller, project, spec string) error {
-			_, err := w.e.CreateTask(w.Context(), c, fermata.NewTask{Title: "Look", Project: project, Spec: []byte(spec)})
-			return err
-		}
-		theirs, err := w.e.CreateTask(w.Context(), w.withToken("tok_other"), fermata.NewTask{Title: "Build"})
-		w.ok(err)
-		persons, err := w.e.CreateTask(w.Context(), w.maker(), fermata.NewTask{Title: "Build"})
-		w.ok(err)
-		elsewhere, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "Build", Project: "site"})
-		w.ok(err)
-		own := w.task(fermata.NewTask{})
-		at := func(id string) string { return `{"from":"` + id + `"}` }
-		before := w.head()
-
-		for _, id := range []string{theirs.ID, persons.ID} {
-			w.refused(create(w.agent, "", at(id)), fermata.CodeForbidden)
-			w.refused(create(w.agent, "", `{"from":"`+own.ID+`","from":"`+id+`"}`), fermata.CodeForbidden)
-			w.refused(create(w.agent, "", `{"working_copy":"`+own.ID+`","from":"`+id+`"}`), fermata.CodeForbidden)
-		}
-		w.refused(create(w.agent, "", at("task_01jxxxxxxxxxxxxxxxxxxxxxxx")), fermata.CodeNotFound)
-		w.refused(create(w.agent, "", at(elsewhere.ID)), fermata.CodeInvalidRequest)
-		w.refused(create(w.agent, "site", at(own.ID)), fermata.CodeInvalidRequest)
-		blind := w.agent
-		blind.TokenProjects = []string{"site"}
-		w.refused(create(blind, "", at(own.ID)), fermata.CodeNotFound)
-		w.refused(create(w.agent, "", `{"working_copy":"`+own.ID+`","from":"`+own.ID+`"}`), fermata.CodeInvalidRequest)
-		w.refused(create(w.agent, "", at("../"+own.ID)), fermata.CodeInvalidRequest)
-		w.equal(before, w.head())
-
-		w.ok(create(w.agent, "", at(own.ID)))
-		w.ok(create(w.agent, "site", at(elsewhere.ID)))
-		w.ok(create(w.maker(), "", at(theirs.ID)))
-		w.ok(create(w.agent, "", at("")))
-		_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "Outside", Runner: fermata.RunnerExternal, Spec: []byte(at(theirs.ID))})
-		w.ok(err)
-	})
+				w.ok(create(w.agent, "", of(own.ID)))
+				w.ok(create(w.agent, "site", of(elsewhere.ID)))
+				w.ok(create(w.maker(), "", of(theirs.ID)))
+				w.ok(create(w.agent, "", of("")))
+				// The spec of an external task is its maker's alone: no worker reads it.
+				_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "Outside", Runner: fermata.RunnerExternal, Spec: []byte(of(theirs.ID))})
+				w.ok(err)
+			})
+		})
+	}
 }
 
 // What a person stopped, or asked to be decided, is moved on by people alone: an agent that resumes its own task would

@@ -87,7 +87,8 @@ func (r *shellReader) standIn(word *syntax.Word) func(part syntax.WordPart) stri
 	return func(part syntax.WordPart) string { return standIn(part, isKnown) }
 }
 
-// areKnown reports whether the line gives all values to the variables in words, and the readings of the words are all that they may become.
+// areKnown reports whether the readings of the words are all that they may become: the line itself sets every variable in them, to values that
+// are known before it runs.
 func (r *shellReader) areKnown(words []*syntax.Word) bool {
 	names, _, isSimple := variables(words)
 	count := 1

@@ -164,8 +164,9 @@ func TestKilledWhileMakingAWorktree(t *testing.T) {
 	}
 }
 
-// TestKilledWhileBeginningAtAnotherBranch: a working copy that began at the branch of another task is made whole at that
-// commit, also if the other task has gone on meanwhile. A git that was killed does not say that there is no such branch.
+// TestKilledWhileBeginningAtAnotherBranch kills git while a working copy is made at the branch of another task, which goes on
+// meanwhile. The next run makes it whole at the commit at which it began. It does not take the killed git's silence for a branch
+// that does not exist.
 func TestKilledWhileBeginningAtAnotherBranch(t *testing.T) {
 	k := newKilled(t)
 	cs := shop(t)

@@ -35,15 +35,22 @@ type TestReport struct {
 // Test runs a definition as a script says: on a database of its own, with a
 // clock that passes at once, without any effect outside. Without a script it makes up what tools and people say.
 func Test(ctx context.Context, source, script []byte) (*TestReport, error) {
-	return testKnown(ctx, definition.Known{Tools: builtIn, AnyTool: true}, source, script)
-}
-
-// testKnown is [Test] where something is known of the tools.
-func testKnown(ctx context.Context, known definition.Known, source, script []byte) (*TestReport, error) {
+	known := definition.Known{Tools: builtIn, AnyTool: true}
 	d, problems := definition.Load(source, known)
 	if d == nil {
-		return &TestReport{Problems: onWire(problems), Failures: []string{"the definition is wrong"}}, nil
+		return reportProblems(problems), nil
 	}
+	return rehearse(ctx, d, known, source, script)
+}
+
+func reportProblems(problems []definition.Problem) *TestReport {
+	return &TestReport{Problems: onWire(problems), Failures: []string{"the definition is wrong"}}
+}
+
+// rehearse is [Test] of a definition that was loaded with what is known of the tools.
+func rehearse(ctx context.Context, d *definition.Workflow, known definition.Known, source, script []byte) (*TestReport, error) {
+	// An idempotency key of the request would make everything that the run writes one write.
+	ctx = engine.WithIdempotency(ctx, "", "")
 	sc, err := readScript(script)
 	if err != nil {
 		return nil, err

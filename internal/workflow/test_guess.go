@@ -36,26 +36,10 @@ func guessInputs(d *definition.Workflow) map[string]any {
 		case len(in.Enum) > 0:
 			values[in.Name] = in.Enum[0]
 		default:
-			values[in.Name] = guessType(in.Type)
+			values[in.Name] = guessValue(map[string]any{"type": in.Type})
 		}
 	}
 	return values
-}
-
-func guessType(name string) any {
-	switch name {
-	case "string":
-		return madeUpText
-	case "number", "integer":
-		return 1
-	case "boolean":
-		return true
-	case "array":
-		return []any{}
-	case "null":
-		return nil
-	}
-	return map[string]any{}
 }
 
 // guessOutput makes up what a tool gives to a step.
@@ -107,13 +91,16 @@ func guessValue(schema map[string]any) any {
 		case isLow:
 			return math.Ceil(low)
 		}
+		return 1
+	case "boolean":
+		return true
 	case "string":
 		least, _ := schema["minLength"].(float64)
 		return lengthened(int(least))
-	case "", "object":
-		return guessObject(schema)
+	case "null":
+		return nil
 	}
-	return guessType(name)
+	return guessObject(schema)
 }
 
 func guessObject(schema map[string]any) map[string]any {

@@ -1,13 +1,17 @@
 package workflow_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/workflow"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
 // TestExamples runs every example as its authors would, with each of its scripts.
@@ -191,5 +195,36 @@ func TestWhatIsMadeUpMayFail(t *testing.T) {
 	}
 	if made.Passed || !strings.Contains(strings.Join(made.Failures, "\n"), "expected done") || !strings.Contains(made.Script, "analyze:") {
 		t.Fatalf("%+v", made)
+	}
+}
+
+// Editors complete the keys that a script may have.
+func TestTheSchemaNamesTheKeysOfAScript(t *testing.T) {
+	t.Parallel()
+	var schema struct {
+		Names struct {
+			Script []string `json:"script"`
+			Expect []string `json:"expect"`
+		} `json:"x-names"`
+	}
+	if err := json.Unmarshal(definition.Schema(), &schema); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		of   reflect.Type
+		want []string
+	}{
+		{reflect.TypeFor[workflow.Script](), schema.Names.Script},
+		{reflect.TypeFor[workflow.Expectation](), schema.Names.Expect},
+	} {
+		var keys []string
+		for field := range c.of.Fields() {
+			if key := field.Tag.Get("yaml"); key != "" {
+				keys = append(keys, key)
+			}
+		}
+		if slices.Sort(keys); !slices.Equal(keys, slices.Sorted(slices.Values(c.want))) {
+			t.Errorf("%s has the keys %s, and the schema names %s", c.of, keys, c.want)
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
@@ -27,8 +26,8 @@ type Trial struct {
 	Script string `json:"script,omitempty" maxLength:"65536" doc:"what stands in for tools and people, and what is expected, as YAML; left out: answers and outputs are made up"`
 }
 
-// Try tests a definition as [Test] does, against the tools and channels of the caller's workspace. Whoever may not define the workflow
-// hears only what [Service.Validate] says. A process does one such test at a time, for at most 20 seconds.
+// Try tests a definition as [Test] does, with the tools and channels of the caller's workspace. Whoever may read workflows is told what
+// is wrong with it; a right one runs only for whoever may define it. A process runs one such test at a time, for at most 20 seconds.
 func (s *Service) Try(ctx context.Context, c fermata.Caller, t Trial) (*TestReport, error) {
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
@@ -37,20 +36,22 @@ func (s *Service) Try(ctx context.Context, c fermata.Caller, t Trial) (*TestRepo
 	if err != nil {
 		return nil, err
 	}
-	if d, _ := definition.Load([]byte(t.Source), known); d != nil {
-		if err := c.May(fermata.ToDefineWorkflow, fermata.InProject(d.Project)); err != nil {
-			return nil, err
-		}
+	source := []byte(t.Source)
+	d, problems := definition.Load(source, known)
+	if d == nil {
+		return reportProblems(problems), nil
+	}
+	if err := c.May(fermata.ToDefineWorkflow, fermata.InProject(d.Project)); err != nil {
+		return nil, err
 	}
 	done, err := s.takeTurn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	// The key of the request is not one of what the run writes.
-	limited, cancel := context.WithTimeoutCause(engine.WithIdempotency(ctx, "", ""), tryWithin, errTryTooLong)
+	limited, cancel := context.WithTimeoutCause(ctx, tryWithin, errTryTooLong)
 	defer cancel()
-	report, err := testKnown(limited, known, []byte(t.Source), []byte(t.Script))
+	report, err := rehearse(limited, d, known, source, []byte(t.Script))
 	if err != nil && errors.Is(context.Cause(limited), errTryTooLong) {
 		return &TestReport{Failures: []string{fmt.Sprintf("the test was ended after %s. fermata workflow test has no limit", tryWithin)}}, nil
 	}

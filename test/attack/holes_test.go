@@ -92,13 +92,13 @@ var seededBugs = []seededBug{
 		name: "an agent works in the working copy of another", file: "internal/engine/own.go",
 		old: "if err := mayTask(tx, c, fermata.ToCreateTask, owner); err != nil {",
 		new: "if false {",
-		pkg: "./internal/engine", caughtBy: "TestAWorkingCopyIsOfATaskThatTheCallerMayAddTo",
+		pkg: "./internal/engine", caughtBy: "TestATaskUsesTheFilesOfOneThatTheCallerMayAddTo",
 	},
 	{
 		name: "an agent begins at the work of another", file: "internal/engine/own.go",
 		old: `return mayUseFilesOf(tx, c, n, "from", n.BeginsAt())`,
 		new: "return nil",
-		pkg: "./internal/engine", caughtBy: "TestATaskBeginsAtTheBranchOfOneThatTheCallerMayAddTo",
+		pkg: "./internal/engine", caughtBy: "TestATaskUsesTheFilesOfOneThatTheCallerMayAddTo",
 	},
 	{
 		name: "a sandbox shows whatever lies in a folder of PATH", file: "internal/process/sandbox_path.go",

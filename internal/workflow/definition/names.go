@@ -7,20 +7,32 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-// Names below the roots that are the same in every workflow.
-var (
-	runNames      = []string{"id", "workflow", "attempt", "occurrence", "feedback"}
-	stepNames     = []string{"status", "output", "error", "answer", "branch"}
-	errorNames    = []string{"code", "message", "exit_code", "stdout", "stderr"}
-	FailureNames  = []string{"step", "code", "message", "state", "reason"}
-	questionNames = []string{"id", "answer", "answers", "option", "comment", "by", "at", "source", "decision", "action", "votes"}
-)
+var questionNames = []string{"id", "answer", "answers", "option", "comment", "by", "at", "source", "decision", "action", "votes"}
+
+// names are those below the roots that are the same in every workflow. The schema tells them to editors.
+type names struct {
+	Run     []string `json:"run"`
+	Step    []string `json:"step"`
+	Error   []string `json:"error"`
+	Failure []string `json:"failure"`
+}
+
+var knownNames = sync.OnceValue(func() names {
+	var schema struct {
+		Names names `json:"x-names"`
+	}
+	if err := json.Unmarshal(workflowSchema, &schema); err != nil {
+		panic(fmt.Sprintf("the schema of a definition: %s", err))
+	}
+	return schema.Names
+})
 
 // checkExpressions checks the names in all expressions. It comes last: they may
 // refer to anything.
@@ -65,11 +77,11 @@ func (l *loader) ref(u use, ref expression.Ref) {
 			l.at(at, u.path, nearest(first, l.inputNames()), "there is no input %s", first)
 		}
 	case "run":
-		unknown(0, runNames)
+		unknown(0, knownNames().Run)
 	case "pendingQuestion":
 		unknown(0, questionNames)
 	case FailureName:
-		unknown(0, FailureNames)
+		unknown(0, knownNames().Failure)
 	case "secrets":
 		l.secret(u, at, first)
 	case "steps":
@@ -78,10 +90,10 @@ func (l *loader) ref(u use, ref expression.Ref) {
 		if !ok {
 			return
 		}
-		unknown(1, stepNames)
+		unknown(1, knownNames().Step)
 		switch {
 		case second == "error":
-			unknown(2, errorNames)
+			unknown(2, knownNames().Error)
 		case second == "branch" && !l.w.Steps[i].OwnCopy:
 			l.at(at, u.path, "add working_copy: own to the step "+first, "steps.%s.branch is always null: the step %s has no working copy of its own", first, first)
 		case second == "output" && len(ref.Path) > 2:

@@ -13,16 +13,16 @@ export interface CodeFieldHandle {
 export interface CodeFieldProps extends Pick<CodeOptions, 'label' | 'describedBy' | 'words'> {
   value: string;
   set: (value: string) => void;
-  /** What is wrong with the present text. */
-  problems: readonly DefinitionProblem[];
+  /** What is wrong with the present text. It is marked anew when the list is another one. */
+  problems?: readonly DefinitionProblem[];
   invalid?: boolean;
   ref?: Ref<CodeFieldHandle>;
 }
 
-const none: CodeFieldProps['problems'] = [];
+const none: readonly DefinitionProblem[] = [];
 
 /** A text of YAML to write. */
-export function CodeField({ value, set, problems, invalid = false, label, describedBy, words, ref }: CodeFieldProps) {
+export function CodeField({ value, set, problems = none, invalid = false, label, describedBy, words, ref }: CodeFieldProps) {
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<CodeView>(null);
   const latest = useRef({ value, set, words });
@@ -39,8 +39,7 @@ export function CodeField({ value, set, problems, invalid = false, label, descri
   }, [label, describedBy]);
   useEffect(() => view.current?.setText(value), [value]);
   useEffect(() => view.current?.setInvalid(invalid), [invalid, label, describedBy]);
-  const marked = problems.length > 0 ? problems : none;
-  useEffect(() => view.current?.mark(marked), [marked]);
+  useEffect(() => view.current?.mark(problems), [problems]);
   useImperativeHandle(ref, () => ({ focus: () => view.current?.focus(), goTo: (line, column) => view.current?.goTo(line, column) }), []);
   return <div className={classes.code} ref={parent} />;
 }

@@ -1,12 +1,12 @@
 import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Suspense, useCallback, useEffect, useId, useRef, useState } from 'react';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
 import { piece } from '@/ui/piece';
 import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
-import { testWorkflow, type Step, type TestReport } from './api';
+import { schemaQuery, testWorkflow, type Step, type TestReport } from './api';
 import { completeScript } from './complete';
 import { Timeline } from './Timeline';
 import { useText } from './text';
@@ -24,14 +24,15 @@ export function TestPanel({ source }: { source: string }) {
     mutationFn: () => testWorkflow(source, script),
     onSuccess: (report) => { if (report.script) setScript(report.script); },
   });
-  const words = useCallback((typed: string, offset: number) => completeScript(typed, offset, source), [source]);
+  const { data: schema } = useQuery(schemaQuery);
+  const words = useCallback((typed: string, offset: number) => completeScript(typed, offset, source, schema), [source, schema]);
   useEffect(() => title.current?.focus(), []);
   return (
     <section className={classes.two} data-editor data-test>
       <Stack gap="sm">
         <Title order={2} size="h5" ref={title} tabIndex={-1}>{text.test}</Title>
         <Text size="sm">{text.testAbout}</Text>
-        <Suspense fallback={<Waiting />}><CodeField value={script} set={setScript} problems={[]} label={text.script} describedBy={about} words={words} /></Suspense>
+        <Suspense fallback={<Waiting />}><CodeField value={script} set={setScript} label={text.script} describedBy={about} words={words} /></Suspense>
         <Text size="xs" c="dimmed" id={about}>{text.scriptAbout}</Text>
         <Group><Button variant="default" leftSection={<Icon name="play" size={14} />} onClick={() => test.mutate()} loading={test.isPending}>{text.runTest}</Button></Group>
         {test.error && <Trouble error={test.error} />}

@@ -7,6 +7,7 @@ const known: Known = {
     { name: 'tracker.find', kind: 'server' },
   ],
   schema: {
+    'x-names': { step: ['output', 'status'], error: ['code', 'exit_code'], script: ['inputs', 'answers', 'expect'], expect: ['state', 'asked'] },
     properties: { name: {}, steps: { type: 'array', items: { $ref: '#/$defs/step' } } },
     $defs: {
       step: {
@@ -43,8 +44,8 @@ describe('complete', () => {
     ['names in a template', `${head}    input: {run: "echo {{ se|`, ['inputs', 'trigger', 'run', 'steps', 'item', 'index', 'secrets', 'failure', 'seen']],
     ['inputs', `${head}    condition: inputs.i|`, ['issue', 'kind']],
     ['steps in an expression', `${head}    condition: steps.o|`, ['one']],
-    ['what is known of a step', `${head}    condition: steps.one.|`, ['output', 'status', 'error', 'answer', 'branch']],
-    ['what is known of an error', `${head}    condition: steps.one.error.e|`, ['code', 'message', 'exit_code', 'stdout', 'stderr']],
+    ['what is known of a step', `${head}    condition: steps.one.|`, ['output', 'status']],
+    ['what is known of an error', `${head}    condition: steps.one.error.e|`, ['code', 'exit_code']],
   ])('%s', (_, text, want) => {
     expect(labels(text)).toEqual(want);
   });
@@ -54,13 +55,13 @@ describe('complete', () => {
   });
 
   test.each([
-    ['keys', 'in|', ['inputs', 'trigger', 'now', 'policy', 'tools', 'answers', 'expect']],
+    ['keys', 'in|', ['inputs', 'answers', 'expect']],
     ['steps that ask', 'answers:\n  o|', ['one']],
-    ['what is expected', 'expect:\n  st|', ['state', 'reason', 'steps', 'input', 'output', 'asked']],
+    ['what is expected', 'expect:\n  st|', ['state', 'asked']],
     ['steps to expect', 'expect:\n  steps: {o|', ['one']],
     ['no values', 'answers:\n  one: a|', undefined],
   ])('%s in the answers for a test', (_, text, want) => {
-    expect(completeScript(text.replace('|', ''), text.indexOf('|'), head)?.words.map(({ label }) => label)).toEqual(want);
+    expect(completeScript(text.replace('|', ''), text.indexOf('|'), head, known.schema)?.words.map(({ label }) => label)).toEqual(want);
   });
 
   test('words come with what they mean', () => {

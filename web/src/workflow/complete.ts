@@ -1,5 +1,5 @@
 import type { ToolInfo } from './api';
-import { aboutOf, schemasAt, valuesIn, type JSONSchema } from './jsonSchema';
+import { aboutOf, schemasAt, valuesIn, type JSONSchema, type Names } from './jsonSchema';
 import { placeAt, type Place } from './place';
 
 /** A word that may stand at the cursor. */
@@ -24,16 +24,14 @@ export interface Words {
   words: Word[];
 }
 
-const ofScript = ['inputs', 'trigger', 'now', 'policy', 'tools', 'answers', 'expect'];
-const ofExpect = ['state', 'reason', 'steps', 'input', 'output', 'asked'];
-
 /** What may stand at a place of the answers for a test of a definition; undefined where nothing is known. */
-export function completeScript(script: string, offset: number, source: string): Words | undefined {
+export function completeScript(script: string, offset: number, source: string, schema: JSONSchema | undefined): Words | undefined {
   const place = placeAt(script.slice(0, offset));
   if (!place || place.key !== undefined) return undefined;
   const [first, second, ...more] = place.path;
   const steps = first === 'tools' || first === 'answers' ? second === undefined : first === 'expect' && second !== undefined && more.length === 0;
-  const keys = first === undefined ? ofScript : first === 'expect' && second === undefined ? ofExpect : [];
+  const names = schema?.['x-names'] ?? {};
+  const keys = (first === undefined ? names.script : first === 'expect' && second === undefined ? names.expect : undefined) ?? [];
   const words: Word[] = steps ? stepsOf(source) : keys.map((label) => ({ label, kind: 'key' }));
   return words.length > 0 ? { typed: place.typed, words: words.map((word) => ({ ...word, apply: `${word.label}: ` })) } : undefined;
 }
@@ -41,7 +39,7 @@ export function completeScript(script: string, offset: number, source: string): 
 /** What may stand at a place of a definition; undefined where nothing is known. */
 export function complete(source: string, offset: number, known: Known): Words | undefined {
   const before = source.slice(0, offset);
-  const inExpression = completeExpression(source, before);
+  const inExpression = completeExpression(source, before, known.schema?.['x-names'] ?? {});
   if (inExpression) return inExpression;
   const place = placeAt(before);
   if (!place) return undefined;
@@ -104,11 +102,10 @@ function valuesAt(source: string, before: string, { path, key = '' }: Place, kno
   return [...new Set(schemasAt(at.root, at.path).flatMap(valuesIn))].map((label) => ({ label, kind: 'value' }));
 }
 
-const ofStep = ['output', 'status', 'error', 'answer', 'branch'];
 const roots = ['inputs', 'trigger', 'run', 'steps', 'item', 'index', 'secrets', 'failure'];
 
 /** The names in a template or in an expression, if the text ends in one. */
-function completeExpression(source: string, before: string): Words | undefined {
+function completeExpression(source: string, before: string, names: Names): Words | undefined {
   const line = before.slice(before.lastIndexOf('\n') + 1);
   const template = line.slice(line.lastIndexOf('{{') + 2);
   const isTemplate = line.includes('{{') && !template.includes('}}');
@@ -118,21 +115,21 @@ function completeExpression(source: string, before: string): Words | undefined {
   const path = /(?<![\w.])((?:\w+\.)*)(\w*)$/.exec(text);
   if (!path) return undefined;
   const [, parents = '', typed = ''] = path;
-  const words = namesBelow(source, parents.split('.').slice(0, -1));
+  const words = namesBelow(source, parents.split('.').slice(0, -1), names);
   return words.length > 0 ? { typed, words } : undefined;
 }
 
-function namesBelow(source: string, parents: readonly string[]): Word[] {
+function namesBelow(source: string, parents: readonly string[], { run = [], step = [], error = [], failure = [] }: Names): Word[] {
   const [first, second, ...more] = parents;
   if (first === undefined) return [...named(roots), ...named(all(source, /(?:^|[\s{,])output:\s*([A-Za-z]\w*)/g), 'output')];
   if (second === undefined) {
     if (first === 'steps') return stepsOf(source);
     if (first === 'inputs') return inputsOf(source);
-    if (first === 'run') return named(['id', 'workflow', 'attempt', 'occurrence', 'feedback']);
-    if (first === 'failure') return named(['step', 'code', 'message', 'state', 'reason']);
+    if (first === 'run') return named(run);
+    if (first === 'failure') return named(failure);
     return [];
   }
   if (first !== 'steps') return [];
-  if (more.length === 0) return named(ofStep);
-  return more.length === 1 && more[0] === 'error' ? named(['code', 'message', 'exit_code', 'stdout', 'stderr']) : [];
+  if (more.length === 0) return named(step);
+  return more.length === 1 && more[0] === 'error' ? named(error) : [];
 }

@@ -10,6 +10,19 @@ export interface JSONSchema {
   const?: unknown;
   type?: string | readonly string[];
   description?: string;
+  'x-names'?: Names;
+}
+
+/** Names that the server knows beside the keys of a definition. */
+export interface Names {
+  run?: readonly string[];
+  step?: readonly string[];
+  /** Below the error of a step. */
+  error?: readonly string[];
+  failure?: readonly string[];
+  /** The keys of a script for a test, and those below expect. */
+  script?: readonly string[];
+  expect?: readonly string[];
 }
 
 /** The schema that a reference leads to, and its alternatives. What stands beside the reference counts first. */
