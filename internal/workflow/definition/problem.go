@@ -75,8 +75,8 @@ func (r *report) warn(t *tree, path, hint, format string, args ...any) {
 	r.add(Problem{Line: t.line, Column: t.column, Path: path, Message: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
 }
 
-// excerptWidth is how much of a long line is shown.
-const excerptWidth = 120
+// excerptWidth is how much of a long line is shown: with its number it fits a terminal of 80 columns.
+const excerptWidth = 70
 
 // excerpt returns the line and a caret below the column. Tabs are shown as one
 // blank, so that the caret stands right.

@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
@@ -234,5 +235,10 @@ func TestExcerpt(t *testing.T) {
 	lines := strings.Split(problems[0].Excerpt, "\n")
 	if at := len([]rune(lines[1])) - 1; string([]rune(lines[0])[at:at+4]) != "doen" {
 		t.Errorf("the caret is not below the name:\n%s", problems[0].Excerpt)
+	}
+	for _, line := range lines {
+		if n := utf8.RuneCountInString(line); n > 78 {
+			t.Errorf("a terminal of 80 columns breaks a line of %d, which is indented by 2:\n%s", n, line)
+		}
 	}
 }
