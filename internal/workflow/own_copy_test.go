@@ -106,8 +106,8 @@ func TestBranchesThatArePushed(t *testing.T) {
 	for pull, pushed := range map[string]bool{`{}`: false, `{head: "{{ steps.one.branch }}"}`: true} {
 		t.Run(pull, func(t *testing.T) {
 			onBoth(t, func(w *world) {
-				_, w.s = w.process(func(o *workflow.Options) { o.Tools = append(o.Tools, benchTool{"github_create_pr", w.tools}) })
 				w.stop()
+				w.e, w.s = w.process(func(o *workflow.Options) { o.Tools = append(o.Tools, benchTool{"github_create_pr", w.tools}) })
 				w.start()
 				run := w.run(`
 name: apart
