@@ -18,7 +18,7 @@ func checkWorkflow(source []byte) client.WorkflowCheck {
 
 // testWorkflow runs a definition with scripted answers.
 func testWorkflow(ctx context.Context, t cli.WorkflowTest) (*cli.WorkflowReport, error) {
-	report, err := workflow.Test(ctx, t.Source, t.Answers)
+	report, err := workflow.Test(ctx, t.Source, t.Answers, app.WorkflowTools())
 	return (*cli.WorkflowReport)(report), err
 }
 

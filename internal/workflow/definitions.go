@@ -52,10 +52,15 @@ func (s *Service) Validate(ctx context.Context, c fermata.Caller, source string)
 // Check says what is wrong with a definition where there is no server to ask:
 // one that has these tools beside the engine's own, and perhaps others.
 func Check(source []byte, tools []tool.Info) Validation {
+	w, problems := definition.Load(source, knownOffline(tools))
+	return validated(w, problems)
+}
+
+// knownOffline is what is known without a server: these tools and the engine's own.
+func knownOffline(tools []tool.Info) definition.Known {
 	known := definition.Known{Tools: maps.Clone(builtIn), AnyTool: true}
 	maps.Copy(known.Tools, infos(tools))
-	w, problems := definition.Load(source, known)
-	return validated(w, problems)
+	return known
 }
 
 func validated(w *definition.Workflow, problems []definition.Problem) Validation {

@@ -112,7 +112,12 @@ func (x *execution) callEach(ctx context.Context, step *definition.Step, named *
 	if err := x.commit(ctx, nil); err != nil {
 		return err
 	}
-	return x.startCalls(ctx, &calls{step: step, named: named, left: units, most: max(step.Parallel, 1)})
+	most := max(step.Parallel, 1)
+	if x.s.Stub != nil {
+		// A script says what the items get one after the other.
+		most = 1
+	}
+	return x.startCalls(ctx, &calls{step: step, named: named, left: units, most: most})
 }
 
 // endItem ends an item with the result of its call. The step ends with its last item.

@@ -478,7 +478,7 @@ steps:
 `)), []byte(`
 answers: {ask_a: y, ask_b: {timeout: true}}
 expect: {state: done, steps: {join: done, more: skipped, rest: done}, input: {join: {text: y}}}
-`))
+`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

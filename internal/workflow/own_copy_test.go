@@ -157,7 +157,7 @@ steps:
 `), []byte(`
 tools: {left: {output: {}}, right: {output: {}}, merge: {output: {}}}
 expect: {state: done, input: {merge: {command: [git, merge, fermata/left, fermata/right-2]}}}
-`))
+`), nil)
 	if err != nil || !report.Passed {
 		t.Fatalf("%v: %s", err, asJSON(report))
 	}

@@ -187,7 +187,7 @@ func (w *world) compareTest(source string, steps []randomStep, ends map[string]f
 	}
 	script["answers"] = answers
 	script["expect"] = map[string]any{"state": state, "steps": ends}
-	report, err := workflow.Test(w.Context(), []byte(source), []byte(asJSON(script)))
+	report, err := workflow.Test(w.Context(), []byte(source), []byte(asJSON(script)), nil)
 	w.ok(err)
 	if !report.Passed {
 		w.Errorf("%s\n%s\n%s", source, asJSON(script), asJSON(report.Failures))

@@ -33,9 +33,10 @@ type TestReport struct {
 }
 
 // Test runs a definition as a script says: on a database of its own, with a
-// clock that passes at once, without any effect outside. Without a script it makes up what tools and people say.
-func Test(ctx context.Context, source, script []byte) (*TestReport, error) {
-	known := definition.Known{Tools: builtIn, AnyTool: true}
+// clock that passes at once, without any effect outside. Without a script it makes up what tools and people say. It knows
+// the tools beside the engine's own.
+func Test(ctx context.Context, source, script []byte, tools []tool.Info) (*TestReport, error) {
+	known := knownOffline(tools)
 	d, problems := definition.Load(source, known)
 	if d == nil {
 		return reportProblems(problems), nil

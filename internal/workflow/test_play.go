@@ -2,6 +2,8 @@ package workflow
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -130,9 +132,13 @@ func (r *rehearsal) reply(ctx context.Context, step string, q *fermata.Question)
 		}
 		return r.passTo(ctx, *q.Deadline)
 	}
-	_, err := r.e.Answer(ctx, r.voters[len(q.Votes)%len(r.voters)], q.ID, fermata.Answer{
-		Answer: reply.Answer, Answers: reply.Answers, Comment: reply.Comment, ActionHash: q.ActionHash,
-	})
+	// A person's values are those of JSON, which has one type of number.
+	answer := fermata.Answer{Comment: reply.Comment, ActionHash: q.ActionHash}
+	err := errors.Join(json.Unmarshal(data(reply.Answer), &answer.Answer), json.Unmarshal(data(reply.Answers), &answer.Answers))
+	if err != nil {
+		return err
+	}
+	_, err = r.e.Answer(ctx, r.voters[len(q.Votes)%len(r.voters)], q.ID, answer)
 	if err != nil && fermata.CodeOf(err) != fermata.CodeQuestionClosed {
 		r.fail("the answer to the step %s is refused: %s", step, err)
 	}

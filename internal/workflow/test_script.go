@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -48,6 +49,13 @@ func readScript(source []byte) (Script, error) {
 		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script: %s", yaml.FormatError(err, false, true)).
 			WithHint("docs/workflow-runs.md says what it may hold")
 	}
+	// YAML has numbers that no tool and no person can give.
+	if _, err := json.Marshal(sc); err != nil {
+		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script holds a value that JSON has no words for: %s", err)
+	}
+	if reflect.ValueOf(sc.Expect).IsZero() {
+		sc.Expect.State = fermata.TaskDone
+	}
 	return sc, nil
 }
 
@@ -88,7 +96,7 @@ type Reply struct {
 // Replies are those to successive questions of a step; the last one stays.
 type Replies []Reply
 
-// Expectation is what has to come of a run. What is empty is not looked at.
+// Expectation is what has to come of a run. What is empty is not looked at. Where all of it is, the run has to be done.
 type Expectation struct {
 	State  fermata.TaskState `yaml:"state"`
 	Reason string            `yaml:"reason"`

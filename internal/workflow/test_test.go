@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
@@ -36,7 +37,7 @@ func TestExamples(t *testing.T) {
 			scripts++
 			t.Run(name+"/"+entry.Name(), func(t *testing.T) {
 				t.Parallel()
-				report, err := workflow.Test(t.Context(), source, script)
+				report, err := workflow.Test(t.Context(), source, script, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -60,7 +61,7 @@ func TestScriptsThatFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report, err := workflow.Test(t.Context(), []byte(autofix), []byte(tt.script))
+			report, err := workflow.Test(t.Context(), []byte(autofix), []byte(tt.script), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +85,7 @@ func TestScriptsThatWouldNotBeRead(t *testing.T) {
 		"expect: {asked: {chek_confidence: Which?}}":   "expect.asked.chek_confidence",
 		"inputs: {issue: 1}\npolicy: {min_timout: 1m}": "policy.min_timout",
 	} {
-		_, err := workflow.Test(t.Context(), []byte(autofix), []byte(script))
+		_, err := workflow.Test(t.Context(), []byte(autofix), []byte(script), nil)
 		if fermata.CodeOf(err) != fermata.CodeInvalidRequest || !strings.Contains(err.Error(), field) {
 			t.Errorf("%s: %v", script, err)
 		}
@@ -101,7 +102,7 @@ steps:
   - {id: ask, tool: post_question, suspend: true, input: {question: "Ship?", options: [a, b], timeout: 1m}}
 `
 	for policy, passes := range map[string]bool{"": false, "policy: {min_timeout: 1m}\n": true} {
-		report, err := workflow.Test(t.Context(), []byte(source), []byte(policy+"answers: {ask: a}\nexpect: {state: done}\n"))
+		report, err := workflow.Test(t.Context(), []byte(source), []byte(policy+"answers: {ask: a}\nexpect: {state: done}\n"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +124,7 @@ func TestScriptsExpectWhatIsDoneAtTheEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report, err := workflow.Test(t.Context(), []byte(c.source), []byte(script+c.expect))
+			report, err := workflow.Test(t.Context(), []byte(c.source), []byte(script+c.expect), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,14 +166,14 @@ steps:
   - {id: each, tool: post_question, suspend: true, foreach: "{{ seen.names }}", input: {question: "{{ item }}?", options: [x, y]}}
   - {id: yes, tool: request_approval, input: {title: "Go?", action: {tool: deploy}, approvals: {required: 2}}}
 `)
-	made, err := workflow.Test(t.Context(), source, nil)
+	made, err := workflow.Test(t.Context(), source, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !made.Passed || made.Script == "" {
 		t.Fatalf("%s\n%s\n%s", asJSON(made.Problems), strings.Join(made.Failures, "\n"), made.Script)
 	}
-	again, err := workflow.Test(t.Context(), source, []byte(made.Script))
+	again, err := workflow.Test(t.Context(), source, []byte(made.Script), nil)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, made.Script)
 	}
@@ -189,7 +190,7 @@ steps:
 // TestWhatIsMadeUpMayFail tells that a run needs more than can be made up.
 func TestWhatIsMadeUpMayFail(t *testing.T) {
 	t.Parallel()
-	made, err := workflow.Test(t.Context(), []byte(autofix), nil)
+	made, err := workflow.Test(t.Context(), []byte(autofix), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,6 +226,115 @@ func TestTheSchemaNamesTheKeysOfAScript(t *testing.T) {
 		}
 		if slices.Sort(keys); !slices.Equal(keys, slices.Sorted(slices.Values(c.want))) {
 			t.Errorf("%s has the keys %s, and the schema names %s", c.of, keys, c.want)
+		}
+	}
+}
+
+// What a script says of numbers is what a person says: an answer of a whole number is one.
+func TestAScriptAnswersWithNumbers(t *testing.T) {
+	t.Parallel()
+	const source = `
+name: numbers
+triggers: [{manual: true}]
+steps:
+  - {id: one, tool: post_question, suspend: true, input: {question: "How many?", responseType: number, timeout: 1h, timeoutAction: fail}}
+  - id: two
+    tool: post_question
+    suspend: true
+    input: {items: [{key: n, prompt: "How many?", response_type: number}, {key: why, prompt: "Why?"}], timeout: 1h, timeoutAction: fail}
+`
+	for name, answers := range map[string]string{
+		"plain":     "{one: 4, two: {answers: {n: 4, why: so}}}",
+		"as a map":  "{one: {answer: 4}, two: {answers: {n: 4, why: so}}}",
+		"as a list": "{one: [4], two: [{answers: {n: 4, why: so}}]}",
+	} {
+		report, err := workflow.Test(t.Context(), []byte(source), []byte("answers: "+answers+"\nexpect: {state: done}\n"), nil)
+		if err != nil || !report.Passed {
+			t.Errorf("%s: %v %+v", name, err, report)
+		}
+	}
+	made, err := workflow.Test(t.Context(), []byte(source), nil, nil)
+	if err != nil || !made.Passed {
+		t.Fatalf("%v %+v", err, made)
+	}
+	again, err := workflow.Test(t.Context(), []byte(source), []byte(made.Script), nil)
+	if err != nil || !again.Passed {
+		t.Errorf("what was made up is not taken: %v %+v\n%s", err, again, made.Script)
+	}
+	_, err = workflow.Test(t.Context(), []byte(source), []byte("answers: {one: .nan, two: {answers: {n: 4, why: so}}}\n"), nil)
+	if fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+		t.Errorf("not a number: %v", err)
+	}
+}
+
+// A test without a server knows the tools that every server has, as storing a definition does.
+func TestATestKnowsTheToolsOfServers(t *testing.T) {
+	t.Parallel()
+	tools := []tool.Info{{
+		Name: "fetch", Input: []byte(`{"type": "object", "required": ["url"], "properties": {"url": {"type": "string"}}, "additionalProperties": false}`),
+		Output: []byte(`{"type": "object", "properties": {"status": {"type": "integer"}}, "required": ["status"]}`),
+	}}
+	const source = `
+name: fetches
+triggers: [{manual: true}]
+steps:
+  - {id: get, tool: fetch, output: got, input: {URL: "https://x.example"}}
+  - {id: then, tool: shell, condition: "got.status == 1", input: {command: [echo]}}
+`
+	wrong, err := workflow.Test(t.Context(), []byte(strings.Replace(source, "URL", "urll", 1)), nil, tools)
+	if err != nil || wrong.Passed || len(wrong.Problems) == 0 {
+		t.Errorf("a wrong input: %v %+v", err, wrong)
+	}
+	right, err := workflow.Test(t.Context(), []byte(strings.Replace(source, "URL", "url", 1)), nil, tools)
+	if err != nil || !right.Passed || len(right.Run.Steps) != 2 || right.Run.Steps[1].State != fermata.StepDone {
+		t.Errorf("a made up output: %v %+v", err, right)
+	}
+}
+
+// The entries of a list are those of the items, whatever runs side by side on a server.
+func TestAScriptTellsItemsInTheirOrder(t *testing.T) {
+	t.Parallel()
+	const source = `
+name: items
+triggers: [{manual: true}]
+steps:
+  - {id: each, tool: shell, foreach: [p, q, r, s, t, u], parallel: 3, on_error: continue, input: {command: [echo, "{{ item }}"]}}
+`
+	for range 5 {
+		report, err := workflow.Test(t.Context(), []byte(source), []byte(`
+tools: {each: [{output: {output: p}}, {output: {output: q}}, {output: {output: r}}, {output: {output: s}}, {exit_code: 1}, {output: {output: u}}]}
+`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range report.Run.Steps {
+			if step.Item == nil {
+				continue
+			}
+			want := fermata.StepDone
+			if *step.Item == 4 {
+				want = fermata.StepFailed
+			}
+			if step.State != want || want == fermata.StepDone && !strings.Contains(string(step.Output), `"`+string("pqrstu"[*step.Item])+`"`) {
+				t.Errorf("the item %d is %s with %s", *step.Item, step.State, step.Output)
+			}
+		}
+	}
+}
+
+// A file that expects nothing expects the run to be done, as no file does.
+func TestAScriptWithoutAnExpectationExpectsTheEnd(t *testing.T) {
+	t.Parallel()
+	const source = "name: plain\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: shell, input: {command: [make]}}]\n"
+	for script, passed := range map[string]bool{
+		"tools: {a: {exit_code: 1}}\n":                           false,
+		"tools: {a: {output: {exit_code: 0}}}\n":                 true,
+		"tools: {a: {exit_code: 1}}\nexpect: {state: failed}\n":  true,
+		"tools: {a: {exit_code: 1}}\nexpect: {steps: {a: failed}}\n": true,
+	} {
+		report, err := workflow.Test(t.Context(), []byte(source), []byte(script), nil)
+		if err != nil || report.Passed != passed {
+			t.Errorf("%s: %v %+v", script, err, report)
 		}
 	}
 }
