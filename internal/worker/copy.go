@@ -154,6 +154,9 @@ func (cs *copies) openFolder(ctx context.Context, parent string, want wishes) (*
 	if want.push {
 		return nil, fmt.Errorf("there is no branch to push: %s is in no git repository", parent)
 	}
+	if want.from != "" {
+		return nil, fmt.Errorf("there is no branch to begin at: %s is in no git repository", parent)
+	}
 	held, err := lockFile(ctx, filepath.Join(parent, ".locks", want.id))
 	if err != nil {
 		return nil, err

@@ -60,6 +60,18 @@ func TestATaskBeginsAtABranchThatIsNotThere(t *testing.T) {
 	}
 }
 
+// Without a repository there are no branches. A later step would look in vain for that of the task.
+func TestATaskBeginsAtNoBranchWithoutARepository(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.copies.WorkDir = t.TempDir()
+	apart := w.apart(w.flow(), `ls`)
+	w.once()
+	if failed := w.await(apart.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "no branch to begin at") {
+		t.Errorf("the summary is %q", failed.Summary)
+	}
+}
+
 // Where a task began stays, whatever comes to the other branch meanwhile: a task that waits finds its work, and one that
 // fails goes back there.
 func TestATaskStaysWhereItBegan(t *testing.T) {

@@ -411,6 +411,10 @@ func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *ferm
 	}
 	output, err := ParseOutput(schema, run.Details, run.Summary)
 	if err == nil {
+		if printed, ok := output.(map[string]any); ok && len(schema) == 0 && t.Runner != fermata.RunnerShell && isPrinted(printed) {
+			// Whatever program an agent is, its steps are written alike.
+			printed["summary"] = run.Summary
+		}
 		return output, nil
 	}
 	err = &stepError{code: codeOutput, err: err}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -52,12 +53,16 @@ func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 		return nil, err
 	}
 	candidates := jsonIn(said)
-	if given != nil {
-		candidates = append([]any{given}, candidates...)
-	}
-	if object, ok := given.(map[string]any); ok && isPrinted(object) {
-		// A program that printed it: what its own output says comes first.
+	object, _ := given.(map[string]any)
+	switch {
+	case isPrinted(object):
+		// A program that printed it: what its own output says comes first. Its exit code is what the schema means only where it says so.
 		candidates = append(jsonIn(object["output"].(string)), candidates...)
+		if namesPrinted(schema) {
+			candidates = append(candidates, given)
+		}
+	case given != nil:
+		candidates = append([]any{given}, candidates...)
 	}
 	var first error
 	for _, c := range candidates {
@@ -92,10 +97,25 @@ func parts(details json.RawMessage, summary string) (given any, said string, err
 // isPrinted reports whether details are those of a program that has none of its
 // own: its exit code, what it printed, and how much of that was left out.
 func isPrinted(details map[string]any) bool {
-	_, code := details["exit_code"].(json.Number)
+	_, code := details["exit_code"]
 	_, output := details["output"].(string)
-	_, cut := details["left_out"].(json.Number)
+	_, cut := details["left_out"]
 	return code && output && (len(details) == 2 || cut && len(details) == 3)
+}
+
+// namesPrinted reports whether a schema names the exit code or the output of a program.
+func namesPrinted(schema json.RawMessage) bool {
+	var of struct {
+		Properties map[string]any `json:"properties"`
+		Required   []string       `json:"required"`
+	}
+	if json.Unmarshal(schema, &of) != nil {
+		return false
+	}
+	return slices.ContainsFunc([]string{"exit_code", "output"}, func(name string) bool {
+		_, ok := of.Properties[name]
+		return ok || slices.Contains(of.Required, name)
+	})
 }
 
 // fenced finds blocks between lines of three backticks.

@@ -141,3 +141,15 @@ func quote(s string) string {
 	raw, _ := json.Marshal(s)
 	return string(raw)
 }
+
+// A schema that has nothing to do with an exit code is not met by one.
+func TestAProgramThatPrintsNoJSONMeetsNoSchema(t *testing.T) {
+	t.Parallel()
+	printed := json.RawMessage(`{"exit_code": 0, "output": "garbage\n"}`)
+	for _, schema := range []string{`{}`, `{"type": "object", "properties": {"n": {"type": "integer"}}}`, `{"required": ["n"]}`} {
+		got, err := workflow.ParseOutput(json.RawMessage(schema), printed, "garbage")
+		if err == nil || !strings.Contains(err.Error(), "no JSON was found") {
+			t.Errorf("%s: %v %v", schema, got, err)
+		}
+	}
+}

@@ -373,6 +373,33 @@ steps:
 	})
 }
 
+// Whichever program an agent is, its last message is the summary of its step.
+func TestAnAgentThatIsAnyProgramHasASummary(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run(`
+name: summed
+triggers: [{manual: true}]
+inputs: {issue: {type: number}}
+steps:
+  - {id: look, tool: agent, output: seen, input: {prompt: Look., runner: command}}
+  - {id: after, tool: note, input: {said: "{{ seen.summary }}", code: "{{ seen.exit_code }}"}}
+`, nil)
+		if run.Title != "summed" {
+			w.Errorf("a run without an issue is named %q", run.Title)
+		}
+		claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w1", Runners: []string{"command"}, WaitSeconds: 20})
+		w.ok(err)
+		_, err = w.e.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{
+			Token: claim.Run.Token, Result: fermata.ResultCompleted, Summary: "all is well", Details: []byte(`{"exit_code":0,"output":"I looked.\nall is well\n"}`),
+		})
+		w.ok(err)
+		run = w.await(run.ID, fermata.TaskDone)
+		if got := string(run.Steps[1].Input); got != `{"code":0,"said":"all is well"}` {
+			w.Errorf("after got %s", got)
+		}
+	})
+}
+
 func TestConfidenceDecides(t *testing.T) {
 	onBoth(t, func(w *world) {
 		for _, tt := range []struct {

@@ -256,7 +256,7 @@ func titleOf(f firing) string {
 	case fermata.TriggerEvent:
 		title += fmt.Sprintf(" after %v", f.cause["event"])
 	default:
-		if issue, ok := f.inputs["issue"]; ok {
+		if issue := f.inputs["issue"]; issue != nil {
 			title += fmt.Sprintf(" for #%v", issue)
 		}
 	}

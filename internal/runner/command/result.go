@@ -36,7 +36,7 @@ func (p *papers) outcome(state *os.ProcessState, out, errs *scanner) fermata.Fin
 	case state.Success():
 		return fermata.Finish{Summary: agent.Clip(out.last, maxSummary), Details: encoded(printed(state, out))}
 	default:
-		fin := failed("The agent ended with %s.\n%s", state, lastWords(out, errs))
+		fin := failed("The program ended with %s.\n%s", state, lastWords(out, errs))
 		details := printed(state, out)
 		details["stderr"] = errs.ending()
 		fin.Details = encoded(details)
