@@ -14,9 +14,15 @@ import (
 func (s *Service) unreached(r store.Reader, q *fermata.Question) (string, error) {
 	w := s.workspace(r.Workspace())
 	plan, err := r.Plan()
-	if err != nil || !w.active() && !plan.Chosen {
-		// Without channels, the inbox is where questions are read.
+	if err != nil {
 		return "", err
+	}
+	if !w.active() && !plan.Chosen {
+		// Without channels, the inbox is where questions are read, unless the question names one.
+		if len(q.Channels) == 0 {
+			return "", nil
+		}
+		return "it names " + strings.Join(q.Channels, ", ") + ", and no such channel is turned on", nil
 	}
 	b := &batch{w: w, lanes: w.usable(), plan: plan}
 	if b.people, err = w.knownOr(r); err != nil {

@@ -168,6 +168,25 @@ func TestAServerWithoutChannelsUsesTheInbox(t *testing.T) {
 	}
 }
 
+// A kind that a report names is missed, also where nobody set up channels.
+func TestAReportNamesAKindWithoutAChannel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
+	_, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "Paint"})
+	w.ok(err)
+	claim, err := w.e.Claim(t.Context(), agent, fermata.ClaimRequest{Worker: "w", WaitSeconds: 1})
+	w.ok(err)
+	ask := pick
+	ask.Channels = []string{"wall"}
+	task, err := w.e.Finish(t.Context(), agent, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultNeedsInput, Question: &ask})
+	w.ok(err)
+	q, err := w.e.Question(t.Context(), admin, task.PendingQuestionID)
+	w.ok(err)
+	if q.Unreached != "it names wall, and no such channel is turned on" {
+		t.Errorf("it says %q", q.Unreached)
+	}
+}
+
 // A process that has not opened a new channel yet does not say that nobody is told.
 func TestAChannelThatIsNotOpenYetIsThere(t *testing.T) {
 	t.Parallel()

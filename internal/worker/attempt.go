@@ -33,6 +33,8 @@ type attempt struct {
 	// ended makes heartbeats rare, so that what people write is left to the next run.
 	beating sync.Mutex
 	ended   bool
+	// begun says that the agent, or the command, may have had an effect.
+	begun bool
 	// away says that the agent has ended, and stopped that it has to: neither takes words.
 	away, stopped atomic.Bool
 	// hearing says that news of the run are being passed on.
@@ -120,6 +122,7 @@ func (a *attempt) execute(life context.Context) (fermata.Finish, error) {
 			return fermata.Finish{}, fmt.Errorf("prepare the sandbox: %w", err)
 		}
 	}
+	a.begun = true
 	fin, err := a.runner.Run(ctx, a.claim, desk{a})
 	a.setEnded()
 	if err != nil && context.Cause(ctx) != nil {
@@ -156,12 +159,21 @@ func (a *attempt) conclude(ctx, life context.Context, fin fermata.Finish, err er
 	case err == nil:
 		a.finish(ctx, fin)
 	case errors.Is(err, ErrStopping), errors.Is(err, ErrCutOff):
+		if a.begun && a.isOnce() {
+			a.finish(ctx, a.fail(codeInterrupted, "The command was interrupted: "+err.Error()+". It is not run again."))
+			return
+		}
 		a.release(ctx, err)
 	case errors.Is(err, ErrTimeout):
 		a.finish(ctx, a.fail(codeTimeout, fmt.Sprintf("The run took longer than %s and was stopped.", a.limit())))
 	default:
 		a.finish(ctx, a.fail(codeOf(err, codeNotStarted), "The agent could not be run: "+err.Error()))
 	}
+}
+
+// isOnce reports whether the task is a command that must not be run a second time.
+func (a *attempt) isOnce() bool {
+	return a.claim.Task.Runner == fermata.RunnerShell && a.claim.Task.MaxAttempts == 1
 }
 
 // release hands the task back, so that any worker can go on with it at once.

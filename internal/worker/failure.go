@@ -16,6 +16,8 @@ const (
 	// codeNotStarted means that the working copy, the sandbox or the program failed.
 	codeNotStarted = "not_started"
 	codeTimeout    = "run_timeout"
+	// codeInterrupted means that the worker stopped in the middle of a command that is run once only.
+	codeInterrupted = "interrupted"
 	// codeTampered means that the run changed the configuration of git.
 	codeTampered     = "git_config_changed"
 	codeCommitFailed = "commit_failed"

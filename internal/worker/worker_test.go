@@ -197,6 +197,24 @@ func TestStoppedWorkerHandsBack(t *testing.T) {
 	}
 }
 
+// A command that may be run once only is not handed back: nobody knows what it did already.
+func TestStoppedWorkerEndsACommandThatRunsOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	name := pipe(t)
+	spec, err := json.Marshal(map[string]any{"command": []string{"sh", "-c", `exec 3>` + name + `; echo ready >&3; sleep 1000`}})
+	must(t, err)
+	task, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Deploy", Spec: spec, MaxAttempts: 1})
+	must(t, err)
+	stop := w.start(worker.Options{})
+	alive := listen(t, name)
+	stop()
+	awaitGone(t, alive)
+	if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "interrupted") {
+		t.Errorf("the summary is %q", failed.Summary)
+	}
+}
+
 // The agent of a lost run is ended at once, and what it reports as it ends counts for nothing.
 func TestLostRunCommitsNothing(t *testing.T) {
 	t.Parallel()

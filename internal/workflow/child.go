@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
@@ -152,6 +154,10 @@ func (x *execution) task(h *engine.Held, step *definition.Step, u unit, n fermat
 		sp.From, sp.Push = x.run.ID, x.pushesOwn()
 	} else {
 		sp.WorkingCopy, sp.Push = x.run.ID, x.pushes()
+	}
+	if n.Runner == fermata.RunnerShell && step.Retry != nil && step.Retry.Attempts == 1 {
+		// Nobody knows what a command did whose worker was lost.
+		n.MaxAttempts = 1
 	}
 	n.Title, n.Project, n.Spec = cut(n.Title, fermata.MaxTaskTitle), x.run.Project, data(sp)
 	if err := x.shows(n); err != nil {
@@ -316,28 +322,42 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 	if t.Reason == fermata.ReasonLowConfidence && row.QuestionID != "" {
 		return true, hopeless(codeAside, errors.New(asideNote))
 	}
-	if t.State != fermata.TaskDone {
-		why := t.Summary
-		if why == "" {
-			why = t.Reason
-		}
-		how, err := x.printedBy(ctx, t)
-		if err != nil {
+	var run *fermata.Run
+	if t.RunID != "" {
+		if run, err = r.Run(t.RunID); err != nil {
 			return true, err
 		}
-		return true, &stepError{code: codeChild, err: fmt.Errorf("task %s is %s: %s", t.ID, t.State, why), printed: how}
+	}
+	if row.Note, err = noteOfLost(r, run); err != nil {
+		return true, err
+	}
+	if t.State != fermata.TaskDone {
+		return true, &stepError{code: codeChild, err: errors.New(endOf(t)), printed: printedBy(t, run)}
 	}
 	if row.QuestionID != "" {
 		return true, x.takenAnswer(ctx, step, row)
 	}
-	output, err := x.outputOf(ctx, step, t)
+	output, err := x.outputOf(ctx, step, t, run)
 	if err != nil {
 		return true, err
 	}
 	if printed, _ := output.(map[string]any); printed["left_out"] != nil {
-		row.Note = fmt.Sprintf("the first %v bytes of what it printed were left out", printed["left_out"])
+		row.Note = strings.TrimPrefix(fmt.Sprintf("%s; the first %v bytes of what it printed were left out", row.Note, printed["left_out"]), "; ")
 	}
 	return true, x.take(step, row, output)
+}
+
+// endOf says in words why a task was not done.
+func endOf(t *fermata.Task) string {
+	switch {
+	case t.Summary != "":
+		return t.Summary
+	case t.Reason == fermata.ReasonAttemptsUsedUp && t.MaxAttempts == 1:
+		return "its worker was lost, and it is not run again"
+	case t.Reason == fermata.ReasonAttemptsUsedUp:
+		return fmt.Sprintf("its worker was lost %d times", t.Attempts)
+	}
+	return fmt.Sprintf("its task is %s: %s", t.State, t.Reason)
 }
 
 // takenAnswer takes the answer to the question of an item. A done task alone is no answer.
@@ -370,31 +390,37 @@ func (x *execution) takenAnswer(ctx context.Context, step *definition.Step, row 
 	return nil
 }
 
-// printedBy returns how the command of a task ended and what it wrote; nil for a task that ran none.
-func (x *execution) printedBy(ctx context.Context, t *fermata.Task) (*printed, error) {
-	if t.Runner != fermata.RunnerShell || t.RunID == "" {
-		return nil, nil
+// noteOfLost tells of the last run that was lost before the present one of the same task; "" if there was none.
+func noteOfLost(r store.Reader, run *fermata.Run) (string, error) {
+	if run == nil || run.Attempt == 1 {
+		return "", nil
 	}
-	run, err := x.s.db.In(ctx, x.claim.Task.WorkspaceID).Run(t.RunID)
-	if err != nil {
-		return nil, err
+	runs, err := r.Runs(run.TaskID)
+	note := ""
+	for _, before := range runs {
+		if before.State == fermata.RunLost && before.ID != run.ID {
+			note = "run again: the worker " + before.Worker + " was lost"
+		}
+	}
+	return note, err
+}
+
+// printedBy returns how the command of a task ended and what it wrote in its last run; nil for a task that ran none.
+func printedBy(t *fermata.Task, run *fermata.Run) *printed {
+	if t.Runner != fermata.RunnerShell || run == nil {
+		return nil
 	}
 	how := &printed{}
 	if err := json.Unmarshal(run.Details, how); err != nil || how.ExitCode == nil {
-		return nil, nil //nolint:nilerr // the command told something else
+		return nil // the command told something else
 	}
-	return how, nil
+	return how
 }
 
 // outputOf reads what the last run of a task gave.
-func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *fermata.Task) (any, error) {
-	r := x.s.db.In(ctx, x.claim.Task.WorkspaceID)
-	if t.RunID == "" {
+func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *fermata.Task, run *fermata.Run) (any, error) {
+	if run == nil {
 		return map[string]any{"summary": t.Summary}, nil
-	}
-	run, err := r.Run(t.RunID)
-	if err != nil {
-		return nil, err
 	}
 	schema := step.Schema
 	if t.Runner == fermata.RunnerWorkflow {

@@ -52,13 +52,16 @@ func (x *execution) lastAttempt(ctx context.Context, step *definition.Step, row 
 	if t.State != fermata.TaskDone {
 		return "\n\nThis was tried before and ended as " + string(t.State) + ": " + x.told(short(t.Summary)) + "\n", nil
 	}
-	_, wrong := x.outputOf(ctx, step, t)
-	if wrong == nil || t.RunID == "" {
+	if t.RunID == "" {
 		return "", nil
 	}
 	run, err := r.Run(t.RunID)
 	if err != nil {
 		return "", err
+	}
+	_, wrong := x.outputOf(ctx, step, t, run)
+	if wrong == nil {
+		return "", nil
 	}
 	given := run.Summary
 	if value, said, err := parts(run.Details, run.Summary); err == nil {

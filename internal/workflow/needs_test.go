@@ -39,6 +39,7 @@ steps:
 			"explain reads inputs.issue, and the workflow has no such input | give the workflow the input issue",
 			"explain reads input.style, and the step has no such input | give the step input: {style: …}",
 			"there is no channel gihub | did you mean github?",
+			"no channel of the kind slack is switched on yet | an admin adds it: fermata channel add",
 			"there is no channel pager yet | an admin adds it: fermata channel add",
 		}
 		if v.Valid || !slices.Equal(got, want) {

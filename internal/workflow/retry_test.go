@@ -193,3 +193,44 @@ steps:
 		w.steps(run, "ask/1:skipped ask.on_timeout/1:done ")
 	})
 }
+
+// TestACommandThatIsTriedOnceIsNotRunAgain loses the worker of a command. Nobody knows what the command did.
+func TestACommandThatIsTriedOnceIsNotRunAgain(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run(`
+name: once
+triggers: [{manual: true}]
+steps:
+  - {id: deploy, tool: shell, retry: {attempts: 1}, input: {command: [deploy]}}
+`, nil)
+		claim := func(wait int) (*fermata.Claim, error) {
+			return w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell"}, LeaseSeconds: 60, WaitSeconds: wait})
+		}
+		_, err := claim(20)
+		w.ok(err)
+		w.clock.Advance(time.Hour)
+		failed := w.await(run.ID, fermata.TaskFailed)
+		if e := failed.Steps[0].Error; e == nil || !strings.Contains(e.Message, "its worker was lost, and it is not run again") {
+			w.Errorf("the step failed with %+v", e)
+		}
+	})
+}
+
+// TestAStepTellsThatItsWorkerWasLost has a command that another worker ran again.
+func TestAStepTellsThatItsWorkerWasLost(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run("name: again\ntriggers: [{manual: true}]\nsteps:\n  - {id: build, tool: shell, input: {command: [make]}}\n", nil)
+		request := fermata.ClaimRequest{Worker: "first", Runners: []string{"shell"}, LeaseSeconds: 60, WaitSeconds: 20}
+		_, err := w.e.Claim(w.Context(), worker, request)
+		w.ok(err)
+		w.clock.Advance(time.Hour)
+		request.Worker = "second"
+		claim, err := w.e.Claim(w.Context(), worker, request)
+		w.ok(err)
+		_, err = w.e.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultCompleted, Summary: "done"})
+		w.ok(err)
+		if note := w.await(run.ID, fermata.TaskDone).Steps[0].Note; note != "run again: the worker first was lost" {
+			w.Errorf("the note is %q", note)
+		}
+	})
+}

@@ -327,9 +327,9 @@ func TestAScriptWithoutAnExpectationExpectsTheEnd(t *testing.T) {
 	t.Parallel()
 	const source = "name: plain\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: shell, input: {command: [make]}}]\n"
 	for script, passed := range map[string]bool{
-		"tools: {a: {exit_code: 1}}\n":                           false,
-		"tools: {a: {output: {exit_code: 0}}}\n":                 true,
-		"tools: {a: {exit_code: 1}}\nexpect: {state: failed}\n":  true,
+		"tools: {a: {exit_code: 1}}\n":                               false,
+		"tools: {a: {output: {exit_code: 0}}}\n":                     true,
+		"tools: {a: {exit_code: 1}}\nexpect: {state: failed}\n":      true,
 		"tools: {a: {exit_code: 1}}\nexpect: {steps: {a: failed}}\n": true,
 	} {
 		report, err := workflow.Test(t.Context(), []byte(source), []byte(script), nil)

@@ -29,7 +29,7 @@ func (s *Service) known(ctx context.Context, workspace string) (definition.Known
 		return definition.Known{}, err
 	}
 	known := definition.Known{Tools: maps.Clone(builtIn), Reads: map[string]definition.Reads{}, MayUse: s.mayUse}
-	if known.Channels, err = s.channelNames(ctx, workspace); err != nil {
+	if err := s.addChannels(ctx, workspace, &known); err != nil {
 		return definition.Known{}, err
 	}
 	for name, t := range s.tools {
@@ -53,21 +53,26 @@ func (s *Service) known(ctx context.Context, workspace string) (definition.Known
 	return known, nil
 }
 
-// channelNames are the names of the workspace's channels and the kinds of channels, all of
-// which a question may name; nil where this process knows no kinds.
-func (s *Service) channelNames(ctx context.Context, workspace string) ([]string, error) {
+// addChannels adds the names of the workspace's channels and the kinds of channels, all of which a question may name; nothing where
+// this process knows no kinds.
+func (s *Service) addChannels(ctx context.Context, workspace string, known *definition.Known) error {
 	if len(s.ChannelKinds) == 0 {
-		return nil, nil
+		return nil
 	}
 	channels, err := s.db.In(ctx, workspace).Channels()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	names := append([]string{posting.Inbox}, s.ChannelKinds...)
+	used := map[string]bool{posting.Inbox: true}
 	for _, c := range channels {
 		names = append(names, c.Name)
+		used[c.Kind] = used[c.Kind] || c.Enabled
+		used[c.Name] = true
 	}
-	return fermata.Distinct(names), nil
+	known.Channels = fermata.Distinct(names)
+	known.UnusedKinds = slices.DeleteFunc(slices.Clone(s.ChannelKinds), func(kind string) bool { return used[kind] })
+	return nil
 }
 
 // readsOf lists the inputs that the templates of a tool name alone, as {{ inputs.issue }}:

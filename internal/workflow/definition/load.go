@@ -30,8 +30,8 @@ type Known struct {
 	// MayUse refuses a secret to the workflows of a project; it is nil where every project may use every secret.
 	MayUse func(project, secret string) *fermata.Error
 	// Channels are the names and the kinds of channels that questions may name; nil where
-	// nobody knows.
-	Channels []string
+	// nobody knows. UnusedKinds are those kinds of which no channel is switched on.
+	Channels, UnusedKinds []string
 }
 
 // Reads is what a tool needs of the run that uses it: Inputs of its workflow, and fields

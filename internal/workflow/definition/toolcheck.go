@@ -116,13 +116,16 @@ func (l *loader) channels(input *tree, name, path string) {
 	for _, field := range channelFields[name] {
 		for i, one := range input.get(field).list() {
 			text, at := one.text(), fmt.Sprintf("%s.%s[%d]", path, field, i)
-			if text == "" || open(one) || slices.Contains(l.known.Channels, text) {
-				continue
-			}
-			if expression.Nearest(text, l.known.Channels) != "" {
+			const hint = "an admin adds it: fermata channel add"
+			switch {
+			case text == "" || open(one):
+			case slices.Contains(l.known.UnusedKinds, text):
+				l.warn(one, at, hint, "no channel of the kind %s is switched on yet", text)
+			case slices.Contains(l.known.Channels, text):
+			case expression.Nearest(text, l.known.Channels) != "":
 				l.at(one, at, nearest(text, l.known.Channels), "there is no channel %s", text)
-			} else {
-				l.warn(one, at, "an admin adds it: fermata channel add", "there is no channel %s yet", text)
+			default:
+				l.warn(one, at, hint, "there is no channel %s yet", text)
 			}
 		}
 	}
