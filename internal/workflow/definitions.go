@@ -41,7 +41,7 @@ func (s *Service) Validate(ctx context.Context, c fermata.Caller, source string)
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return Validation{}, err
 	}
-	known, err := s.known(ctx, c.WorkspaceID)
+	known, err := s.known(ctx, c)
 	if err != nil {
 		return Validation{}, err
 	}
@@ -94,7 +94,7 @@ func graphOf(w *definition.Workflow) *fermata.WorkflowGraph {
 // Put keeps a definition under a name. Runs that are under way stay with the
 // one that they began with.
 func (s *Service) Put(ctx context.Context, c fermata.Caller, name string, d Definition) (*fermata.Workflow, error) {
-	known, err := s.known(ctx, c.WorkspaceID)
+	known, err := s.known(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ func (s *Service) Workflow(ctx context.Context, c fermata.Caller, name, hash str
 	if w.Source, err = r.Definition(name, w.Hash); err != nil {
 		return nil, err
 	}
-	known, err := s.known(ctx, c.WorkspaceID)
+	known, err := s.known(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -176,8 +176,9 @@ func TestRunDoesNotWaitForItself(t *testing.T) {
 name: again-POLICY
 triggers: [{manual: true}]
 concurrency: {key: one, policy: POLICY}
+inputs: {sub: {type: string, default: again-POLICY}}
 steps:
-  - {id: sub, tool: workflow, input: {name: again-POLICY}}
+  - {id: sub, tool: workflow, input: {name: "{{ inputs.sub }}"}}
 `, "POLICY", policy), nil)
 			run = w.awaitEnd(run.ID)
 			if run.State != fermata.TaskFailed || run.Steps[0].Error == nil || run.Steps[0].Error.Code != "input_error" {

@@ -1,6 +1,7 @@
 package workflow_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,36 @@ steps:
 			"there is no channel gihub | did you mean github?",
 			"no channel of the kind slack is switched on yet | an admin adds it: fermata channel add",
 			"there is no channel pager yet | an admin adds it: fermata channel add",
+		}
+		if v.Valid || !slices.Equal(got, want) {
+			w.Errorf("the problems are\n%s", strings.Join(got, "\n"))
+		}
+	})
+}
+
+// A step that starts another workflow by its name is checked against what that one takes.
+func TestWhatAStartedWorkflowTakesIsCheckedAtOnce(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.put("name: child\ntriggers: [{manual: true}]\ninputs: {x: {type: string, required: true}, n: {type: number}, kind: {type: string, enum: [a, b], default: a}}\nsteps: [{id: a, tool: note}]\n")
+		w.put("name: apart\nproject: site\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: note}]\n")
+		step := func(id, input string) string { return "  - {id: " + id + ", tool: workflow, input: " + input + "}\n" }
+		v, err := w.s.Validate(w.Context(), ann, "name: parent\ntriggers: [{manual: true}]\ninputs: {x: {type: string}}\nsteps:\n"+
+			step("missing", "{name: chidl, inputs: {x: y}}")+step("elsewhere", "{name: apart}")+step("itself", "{name: parent}")+
+			step("nothing", "{name: child}")+step("wrong", "{name: child, inputs: {x: 5, y: 1, kind: c}}")+
+			step("right", `{name: child, inputs: {x: "{{ inputs.x }}", n: null, kind: b}}`)+step("later", `{name: "{{ inputs.x }}", inputs: {z: 1}}`))
+		w.ok(err)
+		var got []string
+		for _, p := range v.Problems {
+			got = append(got, fmt.Sprintf("%d: %s | %s | %t", p.Line, p.Message, p.Hint, p.Warning))
+		}
+		want := []string{
+			"5: there is no workflow chidl in this project yet | did you mean child? | true",
+			"6: there is no workflow apart in this project yet | store it before this one runs: a step starts workflows of its own project | true",
+			"7: a run of parent cannot start one of the same workflow | go back with goto or repeat, which are counted | false",
+			"8: x is missing |  | false",
+			`9: must be a text, and is 5 | quote it: "5" | false`,
+			"9: there is no field y here | did you mean n? | false",
+			`9: must be one of a, b, and is the text "c" | did you mean a? | false`,
 		}
 		if v.Valid || !slices.Equal(got, want) {
 			w.Errorf("the problems are\n%s", strings.Join(got, "\n"))

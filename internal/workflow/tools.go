@@ -8,6 +8,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/posting"
+	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
@@ -22,8 +23,9 @@ const (
 	toolWorkflow = "workflow"
 )
 
-// known is what definitions of a workspace may name.
-func (s *Service) known(ctx context.Context, workspace string) (definition.Known, error) {
+// known is what definitions that the caller writes may name.
+func (s *Service) known(ctx context.Context, c fermata.Caller) (definition.Known, error) {
+	workspace := c.WorkspaceID
 	named, err := s.db.In(ctx, workspace).NamedTools()
 	if err != nil {
 		return definition.Known{}, err
@@ -31,6 +33,9 @@ func (s *Service) known(ctx context.Context, workspace string) (definition.Known
 	known := definition.Known{Tools: maps.Clone(builtIn), Reads: map[string]definition.Reads{}, MayUse: s.mayUse}
 	if err := s.addChannels(ctx, workspace, &known); err != nil {
 		return definition.Known{}, err
+	}
+	known.InputsOf = func(project, name string) ([]definition.Input, []string, error) {
+		return s.inputsOf(s.reads(ctx, c), project, name)
 	}
 	for name, t := range s.tools {
 		known.Tools[name] = t.Info()
@@ -51,6 +56,29 @@ func (s *Service) known(ctx context.Context, workspace string) (definition.Known
 		}
 	}
 	return known, nil
+}
+
+// inputsOf returns what a workflow of a project takes, or the names of those that there are, if it is none of them.
+func (s *Service) inputsOf(r store.Reader, project, name string) (inputs []definition.Input, names []string, err error) {
+	all, err := r.Workflows()
+	if err != nil {
+		return nil, nil, err
+	}
+	names = []string{}
+	for _, w := range all {
+		if w.Project != orDefault(project) {
+			continue
+		}
+		if w.Name == name {
+			d, err := s.loadPinned(r, name, w.Hash)
+			if err != nil {
+				return nil, nil, err
+			}
+			return d.Inputs, nil, nil
+		}
+		names = append(names, w.Name)
+	}
+	return nil, names, nil
 }
 
 // addChannels adds the names of the workspace's channels and the kinds of channels, all of which a question may name; nothing where

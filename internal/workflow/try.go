@@ -32,7 +32,7 @@ func (s *Service) Try(ctx context.Context, c fermata.Caller, t Trial) (*TestRepo
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
 	}
-	known, err := s.known(ctx, c.WorkspaceID)
+	known, err := s.known(ctx, c)
 	if err != nil {
 		return nil, err
 	}

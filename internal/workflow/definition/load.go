@@ -29,6 +29,9 @@ type Known struct {
 	Reads map[string]Reads
 	// MayUse refuses a secret to the workflows of a project; it is nil where every project may use every secret.
 	MayUse func(project, secret string) *fermata.Error
+	// InputsOf returns what another workflow of a project takes. Where there is no such workflow, names are those that there are. After
+	// an error nothing is checked: the run will tell. It is nil where nobody knows.
+	InputsOf func(project, name string) (inputs []Input, names []string, err error)
 	// Channels are the names and the kinds of channels that questions may name; nil where
 	// nobody knows. UnusedKinds are those kinds of which no channel is switched on.
 	Channels, UnusedKinds []string

@@ -66,11 +66,12 @@ func referred(part any, defs, into map[string]any) map[string]any {
 }
 
 // engineTools are the tools that every engine has itself.
-var engineTools = []string{postQuestion, requestApproval, "agent", "shell", "wait", "workflow"}
+var engineTools = []string{postQuestion, requestApproval, "agent", "shell", "wait", startsWorkflow}
 
 const (
 	postQuestion    = "post_question"
 	requestApproval = "request_approval"
+	startsWorkflow  = "workflow"
 )
 
 // ownSchemas are compiled once: they do not change.

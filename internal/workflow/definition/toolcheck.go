@@ -80,6 +80,9 @@ func (l *loader) toolInput(t *tree, name, path string, scope scope) Value {
 		return expression.ObjectOf(nil)
 	}
 	l.channels(input, name, path+".input")
+	if name == startsWorkflow {
+		l.started(t, input, path+".input")
+	}
 	return l.value(input, path+".input", scope)
 }
 
