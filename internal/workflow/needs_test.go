@@ -30,6 +30,7 @@ steps:
   - {id: one, tool: explain}
   - {id: two, tool: checks}
   - {id: ask, tool: post_question, suspend: true, input: {question: "Go?", notifyVia: [gihub, inbox, slack, pager, "{{ inputs.target }}"]}}
+  - {id: soon, tool: post_question, suspend: true, input: {question: "Go?", timeout: 10s, timeoutAction: fail}}
 `)
 		w.ok(err)
 		var got []string
@@ -42,6 +43,7 @@ steps:
 			"there is no channel gihub | did you mean github?",
 			"no channel of the kind slack is switched on yet | an admin adds it: fermata channel add",
 			"there is no channel pager yet | an admin adds it: fermata channel add",
+			"10s is below the policy's shortest timeout, 5m | an admin changes the policy: fermata policy set",
 		}
 		if v.Valid || !slices.Equal(got, want) {
 			w.Errorf("the problems are\n%s", strings.Join(got, "\n"))

@@ -31,6 +31,11 @@ func (s *Service) known(ctx context.Context, c fermata.Caller) (definition.Known
 		return definition.Known{}, err
 	}
 	known := definition.Known{Tools: maps.Clone(builtIn), Reads: map[string]definition.Reads{}, MayUse: s.mayUse}
+	policy, err := s.db.In(ctx, workspace).Policy()
+	if err != nil {
+		return definition.Known{}, err
+	}
+	known.Policy = &policy
 	if err := s.addChannels(ctx, workspace, &known); err != nil {
 		return definition.Known{}, err
 	}

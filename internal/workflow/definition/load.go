@@ -32,6 +32,8 @@ type Known struct {
 	// InputsOf returns what another workflow of a project takes. Where there is no such workflow, names are those that there are. After
 	// an error nothing is checked: the run will tell. It is nil where nobody knows.
 	InputsOf func(project, name string) (inputs []Input, names []string, err error)
+	// Policy is that of the workspace; nil where nobody knows it.
+	Policy *fermata.Policy
 	// Channels are the names and the kinds of channels that questions may name; nil where
 	// nobody knows. UnusedKinds are those kinds of which no channel is switched on.
 	Channels, UnusedKinds []string

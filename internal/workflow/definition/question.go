@@ -41,10 +41,23 @@ func (l *loader) question(s *Step, t *tree, path string) {
 		var q *fermata.Question
 		if q, err = ask.Open("", &fermata.Task{}, fermata.System, anyDeadline, time.Time{}); err == nil {
 			l.options(q, t.get("on_resume").get("goto"), path+".on_resume.goto")
+			l.deadline(input, at)
 			return
 		}
 	}
 	l.refusedQuestion(input, at, err)
+}
+
+// deadline warns of a timeout that the policy of the workspace refuses now: the policy can be changed before the first run.
+func (l *loader) deadline(input *tree, path string) {
+	place := input.get("timeout")
+	if l.known.Policy == nil || place.text() == "" || open(place) {
+		return
+	}
+	var refusal *fermata.Error
+	if err := l.known.Policy.CheckTimeout("timeout", fermata.Timeout(place.text())); errors.As(err, &refusal) && refusal.Code == fermata.CodePolicyViolation {
+		l.warn(place, path+".timeout", "an admin changes the policy: fermata policy set", "%s", refusal.Problems[0].Message)
+	}
 }
 
 // wrongAt says that an error was reported at or below a path.
