@@ -231,3 +231,32 @@ func TestWhatARunWaitsForIsSeen(t *testing.T) {
 		}
 	}
 }
+
+// A run that went back has the steps behind the one that it went back to before it again, and what is done at its end.
+func TestStepsAheadOfARunThatWentBack(t *testing.T) {
+	t.Parallel()
+	g := &fermata.WorkflowGraph{
+		Nodes: []fermata.GraphNode{{ID: "start", Kind: nodeStart}, {ID: "a"}, {ID: "b"}, {ID: "beside"}, {ID: "c"}, {ID: "tidy", Phase: "finally"}, {ID: "end", Kind: nodeEnd}},
+		Edges: []fermata.GraphEdge{{From: "start", To: "a"}, {From: "a", To: "b"}, {From: "a", To: "beside"}, {From: "b", To: "c"}, {From: "c", To: "end"}, {From: "c", To: "a", Back: true}},
+	}
+	row := func(step string, occurrence, minute int) *fermata.WorkflowStep {
+		return &fermata.WorkflowStep{Step: step, Occurrence: occurrence, StartedAt: noon.Add(time.Duration(minute) * time.Minute)}
+	}
+	for _, c := range []struct {
+		steps []*fermata.WorkflowStep
+		want  string
+	}{
+		{[]*fermata.WorkflowStep{row("a", 1, 1)}, "b beside c tidy"},
+		{[]*fermata.WorkflowStep{row("a", 1, 1), row("b", 1, 2), row("beside", 1, 2), row("c", 1, 3), row("tidy", 1, 4), row("b", 2, 5)}, "c tidy"},
+		{[]*fermata.WorkflowStep{row("a", 1, 1), row("b", 1, 2), row("c", 1, 3), row("a", 2, 4), row("b", 2, 5)}, "beside c tidy"},
+		{[]*fermata.WorkflowStep{row("a", 1, 1), row("b", 1, 2), row("c", 1, 3), row("a", 2, 4), row("b", 2, 5), row("c", 2, 6), row("tidy", 1, 7)}, ""},
+	} {
+		var got []string
+		for _, node := range (&runView{run: &fermata.WorkflowRun{State: fermata.TaskInProgress, Graph: g, Steps: c.steps}}).ahead() {
+			got = append(got, node.ID)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("ahead are %q, want %q", got, c.want)
+		}
+	}
+}

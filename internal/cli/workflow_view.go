@@ -177,27 +177,62 @@ var phasesAhead = map[string][]string{
 	"": {"", "on_success", "finally"}, "on_success": {"on_success", "finally"}, "on_failure": {"on_failure", "finally"}, "finally": {"finally"},
 }
 
-// ahead are the steps of a run under way that have not begun yet. The ones
-// before a step that has were gone past.
+// ahead are the steps of a run under way that have not begun yet, or will be done once more because the run went back to a step before
+// them. The ones before a step that has begun were gone past.
 func (v *runView) ahead() []fermata.GraphNode {
 	if v.run.State.Ended() || v.run.Graph == nil {
 		return nil
 	}
-	begun := map[string]bool{}
+	last := map[string]*fermata.WorkflowStep{}
 	for _, step := range v.run.Steps {
-		begun[step.Step] = true
+		if step.Item == nil {
+			last[step.Step] = step
+		}
 	}
+	outdated := v.outdated(last)
+	begun := func(id string) bool { return last[id] != nil && !outdated[id] }
 	phase := ""
 	for _, node := range v.run.Graph.Nodes {
-		if begun[node.ID] && node.Phase != "" {
+		if begun(node.ID) && node.Phase != "" {
 			phase = node.Phase
 		}
 	}
 	var list []fermata.GraphNode
 	for _, node := range v.run.Graph.Nodes {
-		if isStep(node) && !begun[node.ID] && slices.Contains(phasesAhead[phase], node.Phase) {
+		if isStep(node) && !begun(node.ID) && slices.Contains(phasesAhead[phase], node.Phase) {
 			list = append(list, node)
 		}
 	}
 	return list
+}
+
+// outdated are the steps whose last row is older than one, done once more, of a step that leads to them.
+func (v *runView) outdated(last map[string]*fermata.WorkflowStep) map[string]bool {
+	old := map[string]bool{}
+	for _, again := range last {
+		if again.Occurrence < 2 {
+			continue
+		}
+		for _, node := range v.run.Graph.Nodes {
+			if step := last[node.ID]; step != nil && node.Phase != "" && step.StartedAt.Before(again.StartedAt) {
+				old[node.ID] = true // what is done at the end is done anew
+			}
+		}
+		seen, left := map[string]bool{again.Step: true}, []string{again.Step}
+		for len(left) > 0 {
+			from := left[0]
+			left = left[1:]
+			for _, edge := range v.run.Graph.Edges {
+				if edge.From != from || edge.Back || seen[edge.To] {
+					continue
+				}
+				seen[edge.To] = true
+				left = append(left, edge.To)
+				if step := last[edge.To]; step != nil && step.StartedAt.Before(again.StartedAt) {
+					old[edge.To] = true
+				}
+			}
+		}
+	}
+	return old
 }

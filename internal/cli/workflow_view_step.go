@@ -146,7 +146,7 @@ func answerIn(step *fermata.WorkflowStep) string {
 		return ""
 	}
 	text := valuesText(a.Answers)
-	if a.Answer != nil {
+	if _, several := a.Answer.(map[string]any); a.Answer != nil && !several {
 		text = value(a.Answer)
 	}
 	if text == "" {

@@ -328,7 +328,7 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 			return true, err
 		}
 	}
-	if row.Note, err = noteOfLost(r, run); err != nil {
+	if err := noteLost(r, row, run); err != nil {
 		return true, err
 	}
 	if t.State != fermata.TaskDone {
@@ -342,7 +342,7 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 		return true, err
 	}
 	if printed, _ := output.(map[string]any); printed["left_out"] != nil {
-		row.Note = strings.TrimPrefix(fmt.Sprintf("%s; the first %v bytes of what it printed were left out", row.Note, printed["left_out"]), "; ")
+		addNote(row, fmt.Sprintf("the first %v bytes of what it printed were left out", printed["left_out"]))
 	}
 	return true, x.take(step, row, output)
 }
@@ -390,19 +390,24 @@ func (x *execution) takenAnswer(ctx context.Context, step *definition.Step, row 
 	return nil
 }
 
-// noteOfLost tells of the last run that was lost before the present one of the same task; "" if there was none.
-func noteOfLost(r store.Reader, run *fermata.Run) (string, error) {
+// noteLost notes which worker was lost, if one was, before the last run of a step's task.
+func noteLost(r store.Reader, row *fermata.WorkflowStep, run *fermata.Run) error {
 	if run == nil || run.Attempt == 1 {
-		return "", nil
+		return nil
 	}
 	runs, err := r.Runs(run.TaskID)
-	note := ""
-	for _, before := range runs {
+	for _, before := range slices.Backward(runs) {
 		if before.State == fermata.RunLost && before.ID != run.ID {
-			note = "run again: the worker " + before.Worker + " was lost"
+			addNote(row, "run again: the worker "+before.Worker+" was lost")
+			break
 		}
 	}
-	return note, err
+	return err
+}
+
+// addNote adds to what is noted of a step.
+func addNote(row *fermata.WorkflowStep, text string) {
+	row.Note = strings.TrimPrefix(row.Note+"; "+text, "; ")
 }
 
 // printedBy returns how the command of a task ended and what it wrote in its last run; nil for a task that ran none.

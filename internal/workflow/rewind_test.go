@@ -3,6 +3,7 @@ package workflow_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,6 +75,9 @@ func TestARunGoesBackToAStep(t *testing.T) {
 		w.steps(ended, "look/1:done draft/1:done good/1:cancelled draft/2:done good/2:done publish/1:done tidy/1:done ")
 		if got := inputsOf(ended, "draft"); got != `{"topic":"tea","why":null} {"topic":"tea","why":"Shorter, please."}` {
 			w.Errorf("the step was given %s", got)
+		}
+		if at := slices.IndexFunc(ended.Steps, func(s *fermata.WorkflowStep) bool { return s.Step == "draft" && s.Occurrence == 2 }); ended.Steps[at].Note != "sent back: Shorter, please." {
+			w.Errorf("the step that is done once more says %q", ended.Steps[at].Note)
 		}
 		if keys := w.tools.keys("draft"); len(keys) != 2 || keys[0] == keys[1] {
 			w.Errorf("the occurrences of the step have the keys %v", keys)

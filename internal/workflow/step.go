@@ -107,6 +107,9 @@ func (x *execution) resumeStep(ctx context.Context, step *definition.Step) error
 	return nil
 }
 
+// mostNoted is how many characters of a person's feedback are noted at a step.
+const mostNoted = 200
+
 // do does one occurrence of a step, or goes on with it.
 func (x *execution) do(ctx context.Context, step *definition.Step) error {
 	row := x.current(step.ID)
@@ -125,6 +128,9 @@ func (x *execution) do(ctx context.Context, step *definition.Step) error {
 				fmt.Sprintf("The step %s was come back to %d times, which is as often as max_iterations allows.", step.ID, visits))
 		}
 		row = x.begin(step, x.st.visit(step.ID), nil)
+		if x.st.Feedback != "" {
+			addNote(row, x.told("sent back: "+cut(x.st.Feedback, mostNoted)))
+		}
 	}
 	if step.Condition != nil && len(row.Input) == 0 {
 		runs, err := step.Condition.Bool(x.env(row))
@@ -229,7 +235,10 @@ func (x *execution) endCall(ctx context.Context, r callResult) error {
 	if err != nil {
 		return x.failed(ctx, step, row, err)
 	}
-	row.Note = x.told(r.note)
+	// What was noted of an attempt that failed ends with it. What was noted when the step began stays.
+	if r.note != "" || row.Attempt > 1 {
+		row.Note = x.told(r.note)
+	}
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
 	}
