@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -31,6 +33,7 @@ type WorkflowReport struct {
 type workflowTestCommand struct {
 	File    string `arg:"" help:"The definition."`
 	Answers string `type:"path" placeholder:"FILE" help:"YAML with the answers, what tools reply, and what is expected. Without it, the test makes them up and prints them."`
+	Save    string `type:"path" placeholder:"FILE" help:"Without --answers: write what the test made up to a new file, and do not print it."`
 	Plain   bool   `help:"Plain letters instead of symbols."`
 }
 
@@ -41,7 +44,7 @@ Without --answers, the test makes them up: each question gets its default or its
 
 Examples:
 
-    fermata workflow test autofix.yaml
+    fermata workflow test autofix.yaml --save autofix.answers.yaml
     fermata workflow test autofix.yaml --answers autofix.answers.yaml
     fermata workflow test autofix.yaml --answers late.yaml --json | jq .failures`
 }
@@ -50,6 +53,9 @@ func (c *workflowTestCommand) Run(ctx context.Context, s *session) error {
 	source, err := s.source(c.File)
 	if err != nil {
 		return err
+	}
+	if c.Answers != "" && c.Save != "" {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--save is for answers that are made up, and --answers gives some").WithHint("leave one of the two out")
 	}
 	var answers []byte
 	if c.Answers != "" {
@@ -64,6 +70,11 @@ func (c *workflowTestCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	if c.Save != "" && report.Script != "" {
+		if err := c.save(s, report); err != nil {
+			return err
+		}
+	}
 	if s.JSON {
 		err = s.json(report)
 	} else {
@@ -73,6 +84,16 @@ func (c *workflowTestCommand) Run(ctx context.Context, s *session) error {
 		err = outcome(exitFailed)
 	}
 	return err
+}
+
+// save writes what was made up to the file.
+func (c *workflowTestCommand) save(s *session, report *WorkflowReport) error {
+	_, err := intoFile(c.Save, func(w io.Writer) (int64, error) { return io.Copy(w, strings.NewReader(report.Script)) })
+	if err != nil {
+		return err
+	}
+	s.talk().line("wrote what was made up to %s: change it to what you mean, and give it with --answers", clean(c.Save))
+	return nil
 }
 
 // print writes the steps as a run shows them, and what was not met.
@@ -89,8 +110,8 @@ func (c *workflowTestCommand) print(s *session, report *WorkflowReport) {
 		}
 	}
 	p := s.data()
-	if report.Script != "" {
-		p.line("made up; save it, change it to what you mean, and give it with --answers:")
+	if report.Script != "" && c.Save == "" {
+		p.line("made up; --save FILE writes it to a file, to change and to give with --answers:")
 		p.barred(clean(report.Script))
 	}
 	for _, failure := range report.Failures {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/strictjson"
@@ -163,44 +164,37 @@ func (sc Script) policy() (fermata.Policy, error) {
 }
 
 // UnmarshalYAML takes one outcome or a list of them.
-func (o *Outcomes) UnmarshalYAML(raw []byte) error { return oneOrMore(raw, (*[]Outcome)(o)) }
-
-// UnmarshalYAML takes one reply or a list of them; a plain value is an answer.
-func (r *Replies) UnmarshalYAML(raw []byte) error {
-	var plain any
-	if err := yaml.Unmarshal(raw, &plain); err != nil {
-		return err
-	}
-	list, ok := plain.([]any)
-	if !ok {
-		list = []any{plain}
-	}
-	for _, v := range list {
-		if _, ok := v.(map[string]any); !ok {
-			*r = append(*r, Reply{Answer: v})
-			continue
-		}
-		var one Reply
-		text, err := yaml.Marshal(v)
-		if err == nil {
-			err = yaml.UnmarshalWithOptions(text, &one, yaml.Strict())
-		}
-		if err != nil {
+func (o *Outcomes) UnmarshalYAML(node ast.Node) error {
+	for _, one := range entries(node) {
+		var outcome Outcome
+		if err := yaml.NodeToValue(one, &outcome, yaml.Strict()); err != nil {
 			return err
 		}
-		*r = append(*r, one)
+		*o = append(*o, outcome)
 	}
 	return nil
 }
 
-func oneOrMore[T any](raw []byte, into *[]T) error {
-	var one T
-	if err := yaml.UnmarshalWithOptions(raw, into, yaml.Strict()); err == nil {
-		return nil
+// UnmarshalYAML takes one reply or a list of them; a plain value is an answer.
+func (r *Replies) UnmarshalYAML(node ast.Node) error {
+	for _, one := range entries(node) {
+		var reply Reply
+		var into any = &reply.Answer
+		if _, ok := one.(ast.MapNode); ok {
+			into = &reply
+		}
+		if err := yaml.NodeToValue(one, into, yaml.Strict()); err != nil {
+			return err
+		}
+		*r = append(*r, reply)
 	}
-	if err := yaml.UnmarshalWithOptions(raw, &one, yaml.Strict()); err != nil {
-		return err
-	}
-	*into = []T{one}
 	return nil
+}
+
+// entries are those of a list, or the one value that is none.
+func entries(node ast.Node) []ast.Node {
+	if list, ok := node.(*ast.SequenceNode); ok {
+		return list.Values
+	}
+	return []ast.Node{node}
 }

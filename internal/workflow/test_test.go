@@ -338,3 +338,19 @@ func TestAScriptWithoutAnExpectationExpectsTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// A mistake in a script is shown where it stands.
+func TestAMistakeInAScriptIsShownWhereItStands(t *testing.T) {
+	t.Parallel()
+	const source = "name: plain\ntriggers: [{manual: true}]\nsteps:\n  - {id: a, tool: shell, input: {command: [make]}}\n  - {id: q, tool: post_question, suspend: true, input: {question: Go?}}\n"
+	for script, place := range map[string]string{
+		"tools:\n  a:\n    outputt: x\n":                "[3:5]",
+		"tools:\n  a:\n    - output: x\n    - err: x\n": "[4:7]",
+		"answers:\n  q:\n    anser: x\n":                "[3:5]",
+		"expect:\n  sate: done\n":                       "[2:3]",
+	} {
+		if _, err := workflow.Test(t.Context(), []byte(source), []byte(script), nil); err == nil || !strings.Contains(err.Error(), place) {
+			t.Errorf("%q: %v, want the place %s", script, err, place)
+		}
+	}
+}
