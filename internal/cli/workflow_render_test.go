@@ -260,3 +260,12 @@ func TestStepsAheadOfARunThatWentBack(t *testing.T) {
 		}
 	}
 }
+
+// What was answered to several items is told by item.
+func TestAnAnswerOfSeveralItemsIsToldByItem(t *testing.T) {
+	t.Parallel()
+	step := &fermata.WorkflowStep{QuestionID: "q_1", Output: json.RawMessage(`{"answer":{"n":4,"why":"so"},"answers":{"n":4,"why":"so"},"by":"ann"}`)}
+	if got := answerIn(step); !strings.Contains(got, "(ann)") || strings.Contains(got, "map[") || !strings.Contains(got, "so") {
+		t.Errorf("it says %q", got)
+	}
+}

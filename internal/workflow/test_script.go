@@ -110,12 +110,15 @@ type Expectation struct {
 	Asked map[string]string `yaml:"asked"`
 }
 
-// check returns an error that lists every name that is no step or tool of the workflow. Nothing would read what stands
-// under such a name.
+// check returns an error that lists every name that is no step or tool of the workflow, and answers for steps that ask nobody. Nothing
+// would read what stands under such a name.
 func (sc Script) check(d *definition.Workflow) error {
-	var steps, tools []string
+	var steps, tools, silent []string
 	for i := range d.Steps {
 		step := &d.Steps[i]
+		if !asksPeople(step) && step.OnError != definition.OnErrorAsk {
+			silent = append(silent, step.ID)
+		}
 		steps, tools = append(steps, step.ID), append(tools, step.Tool)
 		if late := d.Timeout(step); late != nil && late.Tool != "" {
 			steps, tools = append(steps, timeoutStep(step)), append(tools, late.Tool)
@@ -140,6 +143,11 @@ func (sc Script) check(d *definition.Workflow) error {
 	refuse("tools", "is neither a step nor a tool of the workflow", sorted(sc.Tools), append(tools, steps...))
 	const noStep = "is no step of the workflow"
 	refuse("answers", noStep, sorted(sc.Answers), steps)
+	for _, id := range sorted(sc.Answers) {
+		if slices.Contains(silent, id) {
+			problems = append(problems, fermata.Problem{Field: "answers." + id, Message: "is a step that asks nobody"})
+		}
+	}
 	refuse("expect.steps", noStep, sorted(sc.Expect.Steps), steps)
 	refuse("expect.input", noStep, sorted(sc.Expect.Input), steps)
 	refuse("expect.output", noStep, sorted(sc.Expect.Output), steps)

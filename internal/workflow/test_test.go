@@ -339,6 +339,16 @@ func TestAScriptWithoutAnExpectationExpectsTheEnd(t *testing.T) {
 	}
 }
 
+// An answer to nothing would make an author believe that somebody was asked.
+func TestAScriptAnswersNoStepThatAsksNobody(t *testing.T) {
+	t.Parallel()
+	const source = "name: plain\ntriggers: [{manual: true}]\nsteps:\n  - {id: a, tool: shell, input: {command: [make]}}\n  - {id: b, tool: shell, on_error: ask, input: {command: [make]}}\n"
+	_, err := workflow.Test(t.Context(), []byte(source), []byte("answers: {a: x, b: {answers: {action: retry}}}\n"), nil)
+	if err == nil || !strings.Contains(err.Error(), "answers.a: is a step that asks nobody") || strings.Contains(err.Error(), "answers.b") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A mistake in a script is shown where it stands.
 func TestAMistakeInAScriptIsShownWhereItStands(t *testing.T) {
 	t.Parallel()
