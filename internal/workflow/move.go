@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -72,6 +73,9 @@ func (x *execution) moveToNewest(tx *store.Tx, c fermata.Caller) error {
 		return err
 	}
 	inputs, err := checkInputs(newest, object(x.run.Inputs))
+	if refusal, ok := errors.AsType[*fermata.Error](err); ok {
+		return refusal.WithHint("give a new input a default, or do not require it; or start a new run")
+	}
 	if err != nil {
 		return err
 	}
