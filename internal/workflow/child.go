@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -350,14 +351,14 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 // endOf says in words why a task was not done.
 func endOf(t *fermata.Task) string {
 	switch {
-	case t.Summary != "":
+	case t.State == fermata.TaskFailed && t.Summary != "":
 		return t.Summary
 	case t.Reason == fermata.ReasonAttemptsUsedUp && t.MaxAttempts == 1:
 		return "its worker was lost, and it is not run again"
 	case t.Reason == fermata.ReasonAttemptsUsedUp:
 		return fmt.Sprintf("its worker was lost %d times", t.Attempts)
 	}
-	return fmt.Sprintf("its task is %s: %s", t.State, t.Reason)
+	return fmt.Sprintf("its task is %s: %s", t.State, cmp.Or(t.Summary, t.Reason))
 }
 
 // takenAnswer takes the answer to the question of an item. A done task alone is no answer.

@@ -54,13 +54,13 @@ steps:
 // A step that starts another workflow by its name is checked against what that one takes.
 func TestWhatAStartedWorkflowTakesIsCheckedAtOnce(t *testing.T) {
 	onBoth(t, func(w *world) {
-		w.put("name: child\ntriggers: [{manual: true}]\ninputs: {x: {type: string, required: true}, n: {type: number}, kind: {type: string, enum: [a, b], default: a}}\nsteps: [{id: a, tool: note}]\n")
+		w.put("name: child\ntriggers: [{manual: true}]\ninputs: {x: {type: string, required: true}, n: {type: number}, kind: {type: string, enum: [a, b], default: a}, size: {type: number, enum: [1, 2]}}\nsteps: [{id: a, tool: note}]\n")
 		w.put("name: apart\nproject: site\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: note}]\n")
 		step := func(id, input string) string { return "  - {id: " + id + ", tool: workflow, input: " + input + "}\n" }
 		v, err := w.s.Validate(w.Context(), ann, "name: parent\ntriggers: [{manual: true}]\ninputs: {x: {type: string}}\nsteps:\n"+
 			step("missing", "{name: chidl, inputs: {x: y}}")+step("elsewhere", "{name: apart}")+step("itself", "{name: parent}")+
 			step("nothing", "{name: child}")+step("wrong", "{name: child, inputs: {x: 5, y: 1, kind: c}}")+
-			step("right", `{name: child, inputs: {x: "{{ inputs.x }}", n: null, kind: b}}`)+step("later", `{name: "{{ inputs.x }}", inputs: {z: 1}}`))
+			step("right", `{name: child, inputs: {x: "{{ inputs.x }}", n: null, kind: b, size: 2}}`)+step("none", `{name: child, inputs: {x: y, kind: null, size: null}}`)+step("big", `{name: child, inputs: {x: y, size: 3}}`)+step("later", `{name: "{{ inputs.x }}", inputs: {z: 1}}`))
 		w.ok(err)
 		var got []string
 		for _, p := range v.Problems {
@@ -74,6 +74,7 @@ func TestWhatAStartedWorkflowTakesIsCheckedAtOnce(t *testing.T) {
 			`9: must be a text, and is 5 | quote it: "5" | false`,
 			"9: there is no field y here | did you mean n? | false",
 			`9: must be one of a, b, and is the text "c" | did you mean a? | false`,
+			"12: must be one of 1, 2, and is 3 | did you mean 1? | false",
 		}
 		if v.Valid || !slices.Equal(got, want) {
 			w.Errorf("the problems are\n%s", strings.Join(got, "\n"))

@@ -16,7 +16,7 @@ func itoa(i int) string { return strconv.Itoa(i) }
 
 var questionNames = []string{"id", "answer", "answers", "option", "comment", "by", "at", "source", "decision", "action", "votes"}
 
-// names are those below the roots that are the same in every workflow. The schema tells them to editors.
+// names stand below roots of expressions, and are the same in every workflow. The schema tells them to editors.
 type names struct {
 	Run     []string `json:"run"`
 	Step    []string `json:"step"`

@@ -1,6 +1,11 @@
 package definition
 
 import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
@@ -31,9 +36,8 @@ func (l *loader) started(t, input *tree, path string) {
 		l.warn(at, path+".name", hint, "there is no workflow %s in this project yet", name)
 		return
 	}
-	doc := schemaOfInputs(inputs)
-	compiled, err := CompileSchema(doc)
 	given := input.get("inputs")
+	doc, compiled, err := schemaOfInputs(inputs)
 	if err != nil || given.unreadable() || given != nil && open(given) {
 		return
 	}
@@ -41,22 +45,38 @@ func (l *loader) started(t, input *tree, path string) {
 		given = &tree{value: &mapping{}, line: t.line, column: t.column}
 	}
 	f := &fit{report: l.report, root: given, path: []string{path, "inputs"}, doc: doc, open: open}
-	f.fits(compiled, given.plainValue())
+	values, _ := given.plainValue().(map[string]any)
+	for _, in := range inputs {
+		if values[in.Name] == nil && !in.isNeeded() {
+			delete(values, in.Name) // null is as good as nothing
+		}
+	}
+	f.fits(compiled, values)
 }
 
-// schemaOfInputs is the JSON Schema of what a workflow takes.
-func schemaOfInputs(inputs []Input) map[string]any {
-	properties, required := map[string]any{}, []any{}
+// isNeeded reports whether no run starts without the input.
+func (in *Input) isNeeded() bool { return in.Required && in.Default == nil }
+
+// schemaOfInputs returns the JSON Schema of what a workflow takes, and the same compiled.
+func schemaOfInputs(inputs []Input) (doc any, compiled *jsonschema.Schema, err error) {
+	properties, required := map[string]any{}, []string{}
 	for _, in := range inputs {
-		of := map[string]any{"type": []any{in.Type, "null"}}
-		if in.Required && in.Default == nil {
-			of["type"] = in.Type
+		if in.isNeeded() {
 			required = append(required, in.Name)
 		}
+		of := map[string]any{"type": in.Type}
 		if len(in.Enum) > 0 {
 			of["enum"] = in.Enum
 		}
 		properties[in.Name] = of
 	}
-	return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+	source, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+	if err != nil {
+		return nil, nil, err
+	}
+	if doc, err = jsonschema.UnmarshalJSON(bytes.NewReader(source)); err != nil {
+		return nil, nil, err
+	}
+	compiled, err = CompileSchema(doc)
+	return doc, compiled, err
 }
