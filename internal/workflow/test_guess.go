@@ -32,7 +32,7 @@ func guessInputs(d *definition.Workflow) map[string]any {
 	values := map[string]any{}
 	for _, in := range d.Inputs {
 		switch {
-		case !in.Required || in.Default != nil:
+		case !in.IsNeeded():
 		case len(in.Enum) > 0:
 			values[in.Name] = in.Enum[0]
 		default:

@@ -47,21 +47,18 @@ func (l *loader) started(t, input *tree, path string) {
 	f := &fit{report: l.report, root: given, path: []string{path, "inputs"}, doc: doc, open: open}
 	values, _ := given.plainValue().(map[string]any)
 	for _, in := range inputs {
-		if values[in.Name] == nil && !in.isNeeded() {
+		if values[in.Name] == nil && !in.IsNeeded() {
 			delete(values, in.Name) // null is as good as nothing
 		}
 	}
 	f.fits(compiled, values)
 }
 
-// isNeeded reports whether no run starts without the input.
-func (in *Input) isNeeded() bool { return in.Required && in.Default == nil }
-
 // schemaOfInputs returns the JSON Schema of what a workflow takes, and the same compiled.
 func schemaOfInputs(inputs []Input) (doc any, compiled *jsonschema.Schema, err error) {
 	properties, required := map[string]any{}, []string{}
 	for _, in := range inputs {
-		if in.isNeeded() {
+		if in.IsNeeded() {
 			required = append(required, in.Name)
 		}
 		of := map[string]any{"type": in.Type}

@@ -141,6 +141,9 @@ type Input struct {
 	Enum []any
 }
 
+// IsNeeded reports whether no run starts without the input.
+func (in *Input) IsNeeded() bool { return in.Required && in.Default == nil }
+
 // What becomes of a run whose key is taken.
 const (
 	Queue          = "queue"
