@@ -14,15 +14,9 @@ import (
 func (s *Service) unreached(r store.Reader, q *fermata.Question) (string, error) {
 	w := s.workspace(r.Workspace())
 	plan, err := r.Plan()
-	if err != nil {
+	if err != nil || !w.active() && !plan.Chosen && len(q.Channels) == 0 {
+		// Without channels, people read questions in the inbox, unless the question names a channel.
 		return "", err
-	}
-	if !w.active() && !plan.Chosen {
-		// Without channels, the inbox is where questions are read, unless the question names one.
-		if len(q.Channels) == 0 {
-			return "", nil
-		}
-		return "it names " + strings.Join(q.Channels, ", ") + ", and no such channel is turned on", nil
 	}
 	b := &batch{w: w, lanes: w.usable(), plan: plan}
 	if b.people, err = w.knownOr(r); err != nil {
@@ -90,7 +84,7 @@ func (w *workspace) knownOr(r store.Reader) (*people, error) {
 func (b *batch) unreached(q *fermata.Question, steps []step, members []*fermata.Member, asked time.Time) string {
 	urgent := q.Type.Urgency() == fermata.UrgencyHigh
 	if len(steps) == 0 && urgent {
-		return noChannel(b.plan.Routes.Of(q.Type))
+		return noChannel(q, b.plan.Routes.Of(q.Type))
 	}
 	var names []string
 	broken, quiet := "", false
@@ -137,14 +131,17 @@ func (b *batch) reaches(q *fermata.Question, s step, a address, asked time.Time)
 	return !held, held
 }
 
-// noChannel says that a route leads nowhere, and which channels it names.
-func noChannel(route []fermata.RouteStep) string {
-	if len(route) == 0 {
+// noChannel says that no channel is turned on of those that the question names itself or, where it names none, its route.
+func noChannel(q *fermata.Question, route []fermata.RouteStep) string {
+	who, names := "it names", q.Channels
+	if len(names) == 0 {
+		who = "its route names"
+		for _, s := range route {
+			names = append(names, s.Channel)
+		}
+	}
+	if len(names) == 0 {
 		return "there is no route for it"
 	}
-	var names []string
-	for _, s := range route {
-		names = append(names, s.Channel)
-	}
-	return fmt.Sprintf("its route names %s, and no such channel is turned on", strings.Join(fermata.Distinct(names), ", "))
+	return fmt.Sprintf("%s %s, and no such channel is turned on", who, strings.Join(fermata.Distinct(names), ", "))
 }

@@ -194,12 +194,15 @@ func TestAChannelThatIsNotOpenYetIsThere(t *testing.T) {
 	w.stop()
 	patience.Receive(t, "the service stops", w.stopped)
 	w.channel()
-	q := w.ask(pick)
-	if q.Unreached != "" {
-		t.Errorf("it says %q", q.Unreached)
+	named := pick
+	named.Channels = []string{"wall"}
+	for _, ask := range []fermata.Ask{pick, named} {
+		if q := w.ask(ask); q.Unreached != "" {
+			t.Errorf("for %v it says %q", ask.Channels, q.Unreached)
+		}
 	}
 	w.start()
-	w.seen("ann", 1)
+	w.seen("ann", 2)
 }
 
 // quiet gives ann and bob quiet hours that last so long, or longer.
