@@ -86,7 +86,7 @@ func (c *workflowTestCommand) Run(ctx context.Context, s *session) error {
 	return err
 }
 
-// save writes what was made up to the file.
+// save writes the answers that the test made up to a new file.
 func (c *workflowTestCommand) save(s *session, report *WorkflowReport) error {
 	_, err := intoFile(c.Save, func(w io.Writer) (int64, error) { return io.Copy(w, strings.NewReader(report.Script)) })
 	if err != nil {

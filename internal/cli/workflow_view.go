@@ -177,8 +177,8 @@ var phasesAhead = map[string][]string{
 	"": {"", "on_success", "finally"}, "on_success": {"on_success", "finally"}, "on_failure": {"on_failure", "finally"}, "finally": {"finally"},
 }
 
-// ahead are the steps of a run under way that have not begun yet, or will be done once more because the run went back to a step before
-// them. The ones before a step that has begun were gone past.
+// ahead returns the steps that a run under way has still to do. The run has not begun them, or it went back to a step before them. It
+// leaves out the steps of a phase that the run has left.
 func (v *runView) ahead() []fermata.GraphNode {
 	if v.run.State.Ended() || v.run.Graph == nil {
 		return nil
@@ -206,7 +206,7 @@ func (v *runView) ahead() []fermata.GraphNode {
 	return list
 }
 
-// outdated are the steps whose last row is older than one, done once more, of a step that leads to them.
+// outdated returns the steps that the run does once more: an earlier step that leads to them was repeated after they began.
 func (v *runView) outdated(last map[string]*fermata.WorkflowStep) map[string]bool {
 	old := map[string]bool{}
 	for _, again := range last {
@@ -215,7 +215,7 @@ func (v *runView) outdated(last map[string]*fermata.WorkflowStep) map[string]boo
 		}
 		for _, node := range v.run.Graph.Nodes {
 			if step := last[node.ID]; step != nil && node.Phase != "" && step.StartedAt.Before(again.StartedAt) {
-				old[node.ID] = true // what is done at the end is done anew
+				old[node.ID] = true // the run does the steps of its end once more
 			}
 		}
 		seen, left := map[string]bool{again.Step: true}, []string{again.Step}

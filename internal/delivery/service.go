@@ -24,8 +24,8 @@ type Options struct {
 	PublicURL string
 	// HTTP sends requests out for channels.
 	HTTP *http.Client
-	// SendLimit is how long one message may take, and then how long it may take
-	// to record what became of it; 0 takes 30 seconds.
+	// SendLimit is the longest time in which one message is sent. Recording the
+	// result has the same limit. 0 means 30 seconds.
 	SendLimit time.Duration
 	// Observe is told of every attempt: how it went, and how long after its
 	// time. It must not block.

@@ -87,8 +87,8 @@ func (r *shellReader) standIn(word *syntax.Word) func(part syntax.WordPart) stri
 	return func(part syntax.WordPart) string { return standIn(part, isKnown) }
 }
 
-// areKnown reports whether the readings of the words are all that they may become: the line itself sets every variable in them, to values that
-// are known before it runs.
+// areKnown reports whether the shell can make nothing else of the words than their readings. This is so if the line itself sets every
+// variable in the words, to values that it writes out.
 func (r *shellReader) areKnown(words []*syntax.Word) bool {
 	names, _, isSimple := variables(words)
 	count := 1

@@ -85,7 +85,7 @@ var quiet = []string{
 	"whatis", "apropos", "basename", "dirname", "realpath", "readlink", "claude", "codex", "gemini", "opencode", "fermata",
 }
 
-// mostHidden bounds how many commands of a line are noted that stand in the words of other commands.
+// mostHidden is how many commands a line may hold in the words of other commands. A line with more of them counts as an unknown command of git.
 const mostHidden = 64
 
 // hide notes the commands of git and of agent programs that stand in the words of another command, which may start them. Only the rules

@@ -33,7 +33,7 @@ type attempt struct {
 	// ended makes heartbeats rare, so that what people write is left to the next run.
 	beating sync.Mutex
 	ended   bool
-	// begun says that the agent, or the command, may have had an effect.
+	// begun says that the agent or the command was started, and may have had an effect.
 	begun bool
 	// away says that the agent has ended, and stopped that it has to: neither takes words.
 	away, stopped atomic.Bool

@@ -165,8 +165,8 @@ func TestKilledWhileMakingAWorktree(t *testing.T) {
 }
 
 // TestKilledWhileBeginningAtAnotherBranch kills git while a working copy is made at the branch of another task, which goes on
-// meanwhile. The next run makes it whole at the commit at which it began. It does not take the killed git's silence for a branch
-// that does not exist.
+// meanwhile. The next run completes the working copy at the commit where it began. A git that was killed prints nothing. The worker must not
+// conclude that the branch does not exist.
 func TestKilledWhileBeginningAtAnotherBranch(t *testing.T) {
 	k := newKilled(t)
 	cs := shop(t)

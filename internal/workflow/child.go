@@ -329,7 +329,7 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 			return true, err
 		}
 	}
-	if err := noteLost(r, row, run); err != nil {
+	if err := noteLost(r, row, run, t.Runner); err != nil {
 		return true, err
 	}
 	if t.State != fermata.TaskDone {
@@ -348,7 +348,7 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 	return true, x.take(step, row, output)
 }
 
-// endOf says in words why a task was not done.
+// endOf says why a task was not done.
 func endOf(t *fermata.Task) string {
 	switch {
 	case t.State == fermata.TaskFailed && t.Summary != "":
@@ -391,9 +391,10 @@ func (x *execution) takenAnswer(ctx context.Context, step *definition.Step, row 
 	return nil
 }
 
-// noteLost notes which worker was lost, if one was, before the last run of a step's task.
-func noteLost(r store.Reader, row *fermata.WorkflowStep, run *fermata.Run) error {
-	if run == nil || run.Attempt == 1 {
+// noteLost notes at a step which worker was lost before the last run of the step's task. A run of a workflow loses no worker: the next
+// server goes on with it where it was.
+func noteLost(r store.Reader, row *fermata.WorkflowStep, run *fermata.Run, runner string) error {
+	if run == nil || run.Attempt == 1 || runner == fermata.RunnerWorkflow {
 		return nil
 	}
 	runs, err := r.Runs(run.TaskID)
@@ -406,7 +407,7 @@ func noteLost(r store.Reader, row *fermata.WorkflowStep, run *fermata.Run) error
 	return err
 }
 
-// addNote adds to what is noted of a step.
+// addNote adds a sentence to the note of a step.
 func addNote(row *fermata.WorkflowStep, text string) {
 	row.Note = strings.TrimPrefix(row.Note+"; "+text, "; ")
 }
@@ -444,7 +445,7 @@ func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *ferm
 	output, err := ParseOutput(schema, run.Details, run.Summary)
 	if err == nil {
 		if printed, ok := output.(map[string]any); ok && len(schema) == 0 && t.Runner != fermata.RunnerShell && isPrinted(printed) {
-			// Whatever program an agent is, its steps are written alike.
+			// A step reads the summary of every agent under the same name, also of an agent that is a program.
 			printed["summary"] = run.Summary
 		}
 		return output, nil

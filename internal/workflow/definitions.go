@@ -56,7 +56,7 @@ func Check(source []byte, tools []tool.Info) Validation {
 	return validated(w, problems)
 }
 
-// knownOffline is what is known without a server: these tools and the engine's own.
+// knownOffline returns the tools that a definition may name where no server is asked: these tools and the engine's own.
 func knownOffline(tools []tool.Info) definition.Known {
 	known := definition.Known{Tools: maps.Clone(builtIn), AnyTool: true}
 	maps.Copy(known.Tools, infos(tools))

@@ -114,7 +114,7 @@ func (x *execution) callEach(ctx context.Context, step *definition.Step, named *
 	}
 	most := max(step.Parallel, 1)
 	if x.s.Stub != nil {
-		// A script says what the items get one after the other.
+		// The results in a script are in the order of the items.
 		most = 1
 	}
 	return x.startCalls(ctx, &calls{step: step, named: named, left: units, most: most})

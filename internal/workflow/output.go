@@ -56,7 +56,7 @@ func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 	object, _ := given.(map[string]any)
 	switch {
 	case isPrinted(object):
-		// A program that printed it: what its own output says comes first. Its exit code is what the schema means only where it says so.
+		// The JSON that a program printed comes first. The schema is about the exit code and the output only if it names one of them.
 		candidates = append(jsonIn(object["output"].(string)), candidates...)
 		if namesPrinted(schema) {
 			candidates = append(candidates, given)

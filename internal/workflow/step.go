@@ -107,7 +107,7 @@ func (x *execution) resumeStep(ctx context.Context, step *definition.Step) error
 	return nil
 }
 
-// mostNoted is how many characters of a person's feedback are noted at a step.
+// mostNoted is how many characters of a person's feedback the note of a step holds.
 const mostNoted = 200
 
 // do does one occurrence of a step, or goes on with it.
@@ -235,7 +235,7 @@ func (x *execution) endCall(ctx context.Context, r callResult) error {
 	if err != nil {
 		return x.failed(ctx, step, row, err)
 	}
-	// What was noted of an attempt that failed ends with it. What was noted when the step began stays.
+	// The note of a failed attempt ends with that attempt. The note from the beginning of the step stays.
 	if r.note != "" || row.Attempt > 1 {
 		row.Note = x.told(r.note)
 	}

@@ -32,9 +32,8 @@ type TestReport struct {
 	Script string `json:"script,omitempty"`
 }
 
-// Test runs a definition as a script says: on a database of its own, with a
-// clock that passes at once, without any effect outside. Without a script it makes up what tools and people say. It knows
-// the tools beside the engine's own.
+// Test runs a definition as a script says: on a database of its own, with a clock that passes at once, and without any effect outside.
+// Without a script it makes up the outputs of tools and the answers of people. The tools are those of a server, beside the engine's own.
 func Test(ctx context.Context, source, script []byte, tools []tool.Info) (*TestReport, error) {
 	known := knownOffline(tools)
 	d, problems := definition.Load(source, known)
@@ -48,7 +47,7 @@ func reportProblems(problems []definition.Problem) *TestReport {
 	return &TestReport{Problems: onWire(problems), Failures: []string{"the definition is wrong"}}
 }
 
-// rehearse is [Test] of a definition that was loaded with what is known of the tools.
+// rehearse runs a loaded definition as [Test] does.
 func rehearse(ctx context.Context, d *definition.Workflow, known definition.Known, source, script []byte) (*TestReport, error) {
 	// An idempotency key of the request would make everything that the run writes one write.
 	ctx = engine.WithIdempotency(ctx, "", "")

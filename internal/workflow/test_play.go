@@ -132,7 +132,7 @@ func (r *rehearsal) reply(ctx context.Context, step string, q *fermata.Question)
 		}
 		return r.passTo(ctx, *q.Deadline)
 	}
-	// A person's values are those of JSON, which has one type of number.
+	// Answers are values of JSON, which has one type of number.
 	answer := fermata.Answer{Comment: reply.Comment, ActionHash: q.ActionHash}
 	err := errors.Join(json.Unmarshal(data(reply.Answer), &answer.Answer), json.Unmarshal(data(reply.Answers), &answer.Answers))
 	if err != nil {

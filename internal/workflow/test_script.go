@@ -50,9 +50,9 @@ func readScript(source []byte) (Script, error) {
 		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script: %s", yaml.FormatError(err, false, true)).
 			WithHint("docs/workflow-runs.md says what it may hold")
 	}
-	// YAML has numbers that no tool and no person can give.
+	// YAML has numbers, such as .nan, that JSON cannot write.
 	if _, err := json.Marshal(sc); err != nil {
-		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script holds a value that JSON has no words for: %s", err)
+		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script holds a value that JSON cannot write: %s", err)
 	}
 	if reflect.ValueOf(sc.Expect).IsZero() {
 		sc.Expect.State = fermata.TaskDone
@@ -97,7 +97,7 @@ type Reply struct {
 // Replies are those to successive questions of a step; the last one stays.
 type Replies []Reply
 
-// Expectation is what has to come of a run. What is empty is not looked at. Where all of it is, the run has to be done.
+// Expectation is what has to come of a run. A field that is empty is not checked. If all fields are empty, the run has to be done.
 type Expectation struct {
 	State  fermata.TaskState `yaml:"state"`
 	Reason string            `yaml:"reason"`
@@ -110,8 +110,8 @@ type Expectation struct {
 	Asked map[string]string `yaml:"asked"`
 }
 
-// check returns an error that lists every name that is no step or tool of the workflow, and answers for steps that ask nobody. Nothing
-// would read what stands under such a name.
+// check refuses a script with names that are no step or tool of the workflow, or with answers for steps that ask nobody. The test would
+// not read them.
 func (sc Script) check(d *definition.Workflow) error {
 	var steps, tools, silent []string
 	for i := range d.Steps {
@@ -173,7 +173,7 @@ func (sc Script) policy() (fermata.Policy, error) {
 
 // UnmarshalYAML takes one outcome or a list of them.
 func (o *Outcomes) UnmarshalYAML(node ast.Node) error {
-	for _, one := range entries(node) {
+	for _, one := range entriesOf(node) {
 		var outcome Outcome
 		if err := yaml.NodeToValue(one, &outcome, yaml.Strict()); err != nil {
 			return err
@@ -185,7 +185,7 @@ func (o *Outcomes) UnmarshalYAML(node ast.Node) error {
 
 // UnmarshalYAML takes one reply or a list of them; a plain value is an answer.
 func (r *Replies) UnmarshalYAML(node ast.Node) error {
-	for _, one := range entries(node) {
+	for _, one := range entriesOf(node) {
 		var reply Reply
 		var into any = &reply.Answer
 		if _, ok := one.(ast.MapNode); ok {
@@ -199,8 +199,8 @@ func (r *Replies) UnmarshalYAML(node ast.Node) error {
 	return nil
 }
 
-// entries are those of a list, or the one value that is none.
-func entries(node ast.Node) []ast.Node {
+// entriesOf returns the entries of a list. It returns any other value as the only entry.
+func entriesOf(node ast.Node) []ast.Node {
 	if list, ok := node.(*ast.SequenceNode); ok {
 		return list.Values
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/posting"
@@ -23,7 +24,7 @@ const (
 	toolWorkflow = "workflow"
 )
 
-// known is what definitions that the caller writes may name.
+// known returns the tools, channels, workflows and secrets that a definition of the caller may name.
 func (s *Service) known(ctx context.Context, c fermata.Caller) (definition.Known, error) {
 	workspace := c.WorkspaceID
 	named, err := s.db.In(ctx, workspace).NamedTools()
@@ -39,8 +40,14 @@ func (s *Service) known(ctx context.Context, c fermata.Caller) (definition.Known
 	if err := s.addChannels(ctx, workspace, &known); err != nil {
 		return definition.Known{}, err
 	}
+	r := s.reads(ctx, c)
+	workflows := sync.OnceValues(r.Workflows)
 	known.InputsOf = func(project, name string) ([]definition.Input, []string, error) {
-		return s.inputsOf(s.reads(ctx, c), project, name)
+		all, err := workflows()
+		if err != nil {
+			return nil, nil, err
+		}
+		return s.inputsOf(r, all, project, name)
 	}
 	for name, t := range s.tools {
 		known.Tools[name] = t.Info()
@@ -63,12 +70,9 @@ func (s *Service) known(ctx context.Context, c fermata.Caller) (definition.Known
 	return known, nil
 }
 
-// inputsOf returns what a workflow of a project takes, or the names of those that there are, if it is none of them.
-func (s *Service) inputsOf(r store.Reader, project, name string) (inputs []definition.Input, names []string, err error) {
-	all, err := r.Workflows()
-	if err != nil {
-		return nil, nil, err
-	}
+// inputsOf returns the inputs of the workflow with the name. If the project has no such workflow, it returns the names of those that
+// the project has.
+func (s *Service) inputsOf(r store.Reader, all []*fermata.Workflow, project, name string) (inputs []definition.Input, names []string, err error) {
 	names = []string{}
 	for _, w := range all {
 		if w.Project != orDefault(project) {
@@ -86,8 +90,7 @@ func (s *Service) inputsOf(r store.Reader, project, name string) (inputs []defin
 	return nil, names, nil
 }
 
-// addChannels adds the names of the workspace's channels and the kinds of channels, all of which a question may name; nothing where
-// this process knows no kinds.
+// addChannels adds the names and the kinds of channels that a question may name. It adds nothing if this process knows no kinds.
 func (s *Service) addChannels(ctx context.Context, workspace string, known *definition.Known) error {
 	if len(s.ChannelKinds) == 0 {
 		return nil

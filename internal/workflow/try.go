@@ -26,8 +26,9 @@ type Trial struct {
 	Script string `json:"script,omitempty" maxLength:"65536" doc:"what stands in for tools and people, and what is expected, as YAML; left out: answers and outputs are made up"`
 }
 
-// Try tests a definition as [Test] does, with the tools and channels of the caller's workspace. Whoever may read workflows is told what
-// is wrong with it; a right one runs only for whoever may define it. A process runs one such test at a time, for at most 20 seconds.
+// Try tests a definition as [Test] does, with the tools and channels of the caller's workspace. Callers who may read workflows are told
+// the problems of a wrong definition. Only callers who may define the workflow run a right one. A process runs one such test at a time,
+// for at most 20 seconds.
 func (s *Service) Try(ctx context.Context, c fermata.Caller, t Trial) (*TestReport, error) {
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err

@@ -29,13 +29,13 @@ type Known struct {
 	Reads map[string]Reads
 	// MayUse refuses a secret to the workflows of a project; it is nil where every project may use every secret.
 	MayUse func(project, secret string) *fermata.Error
-	// InputsOf returns what another workflow of a project takes. Where there is no such workflow, names are those that there are. After
-	// an error nothing is checked: the run will tell. It is nil where nobody knows.
+	// InputsOf returns the inputs of another workflow. If the project has no workflow of that name, names are the workflows that it
+	// has, and not nil. After an error the loader checks no inputs, and the run will. InputsOf is nil where no server is asked.
 	InputsOf func(project, name string) (inputs []Input, names []string, err error)
-	// Policy is that of the workspace; nil where nobody knows it.
+	// Policy is the policy of the workspace. It is nil where no server is asked.
 	Policy *fermata.Policy
 	// Channels are the names and the kinds of channels that questions may name; nil where
-	// nobody knows. UnusedKinds are those kinds of which no channel is switched on.
+	// nobody knows. UnusedKinds are the kinds of which the workspace has no channel that is switched on.
 	Channels, UnusedKinds []string
 }
 

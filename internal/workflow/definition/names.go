@@ -16,7 +16,7 @@ func itoa(i int) string { return strconv.Itoa(i) }
 
 var questionNames = []string{"id", "answer", "answers", "option", "comment", "by", "at", "source", "decision", "action", "votes"}
 
-// names stand below roots of expressions, and are the same in every workflow. The schema tells them to editors.
+// names lists the names that may follow a root of an expression in every workflow, such as run.id. The schema gives them to editors.
 type names struct {
 	Run     []string `json:"run"`
 	Step    []string `json:"step"`

@@ -41,15 +41,16 @@ func (l *loader) question(s *Step, t *tree, path string) {
 		var q *fermata.Question
 		if q, err = ask.Open("", &fermata.Task{}, fermata.System, anyDeadline, time.Time{}); err == nil {
 			l.options(q, t.get("on_resume").get("goto"), path+".on_resume.goto")
-			l.deadline(input, at)
+			l.checkDeadline(input, at)
 			return
 		}
 	}
 	l.refusedQuestion(input, at, err)
 }
 
-// deadline warns of a timeout that the policy of the workspace refuses now: the policy can be changed before the first run.
-func (l *loader) deadline(input *tree, path string) {
+// checkDeadline warns of a timeout that the policy of the workspace refuses. It is no error, because an admin can change the policy before
+// the first run.
+func (l *loader) checkDeadline(input *tree, path string) {
 	place := input.get("timeout")
 	if l.known.Policy == nil || place.text() == "" || open(place) {
 		return

@@ -9,9 +9,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// started checks a step that starts another workflow, as far as its name and inputs are literal. The other workflow may be stored later,
-// so a missing one is a warning.
-func (l *loader) started(t, input *tree, path string) {
+// checkStarted checks the name and the inputs that a step gives to another workflow, as far as they are literal. A workflow that does
+// not exist is a warning, because it may be stored later.
+func (l *loader) checkStarted(t, input *tree, path string) {
 	at := input.get("name")
 	name := at.text()
 	if name == "" || open(at) {
@@ -48,13 +48,13 @@ func (l *loader) started(t, input *tree, path string) {
 	values, _ := given.plainValue().(map[string]any)
 	for _, in := range inputs {
 		if values[in.Name] == nil && !in.IsNeeded() {
-			delete(values, in.Name) // null is as good as nothing
+			delete(values, in.Name) // a run takes null as if the input were left out
 		}
 	}
 	f.fits(compiled, values)
 }
 
-// schemaOfInputs returns the JSON Schema of what a workflow takes, and the same compiled.
+// schemaOfInputs returns the JSON Schema of the inputs of a workflow, as a document and compiled.
 func schemaOfInputs(inputs []Input) (doc any, compiled *jsonschema.Schema, err error) {
 	properties, required := map[string]any{}, []string{}
 	for _, in := range inputs {

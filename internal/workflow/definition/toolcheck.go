@@ -81,7 +81,7 @@ func (l *loader) toolInput(t *tree, name, path string, scope scope) Value {
 	}
 	l.channels(input, name, path+".input")
 	if name == startsWorkflow {
-		l.started(t, input, path+".input")
+		l.checkStarted(t, input, path+".input")
 	}
 	return l.value(input, path+".input", scope)
 }

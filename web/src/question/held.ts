@@ -36,7 +36,7 @@ function set(next: readonly Held[]) {
   listeners.forEach((listener) => listener());
 }
 
-/** Shows an answer for as long as it can be taken back. So long its draft stays. */
+/** Shows an answer, and keeps its draft, for as long as the answer can be taken back. */
 export function holdAnswer(entry: Held): void {
   set([...held.filter((each) => each.id !== entry.id), entry]);
   setTimeout(() => {
@@ -46,7 +46,7 @@ export function holdAnswer(entry: Held): void {
   }, Math.max(0, entry.releaseAt - serverNow()));
 }
 
-/** Shows what the server holds for the reader to take back. An answer that counts takes its draft along. */
+/** Shows the answers that the reader can still take back. It drops the draft of an answer that counts at once. */
 export function startHeld(): void {
   onAccepted((entry, question) => {
     if (question.held) holdAnswer({ id: question.id, title: entry.title, said: entry.said, releaseAt: Date.parse(question.held.release_at) });

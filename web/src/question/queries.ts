@@ -19,7 +19,7 @@ export const questionQuery = (id: string) =>
     },
   });
 
-/** Shows a question as the server told it in reply to a change. What is being read of it may be older: it is read again. */
+/** Shows a question as the server sent it in reply to a change. A read under way may bring an older question, so it is done again. */
 export function showQuestion(client: QueryClient, question: Question): void {
   const { queryKey } = questionQuery(question.id);
   const reads = client.isFetching({ queryKey, exact: true }) > 0;
@@ -27,7 +27,7 @@ export function showQuestion(client: QueryClient, question: Question): void {
   if (reads) void client.invalidateQueries({ queryKey, exact: true, refetchType: 'all' });
 }
 
-/** Reads a question as it is now. A read that began earlier no longer counts. */
+/** Reads a question as it is now. It cancels a read that began earlier. */
 export async function readQuestion(client: QueryClient, id: string): Promise<Question> {
   const query = questionQuery(id);
   await client.cancelQueries({ queryKey: query.queryKey, exact: true });

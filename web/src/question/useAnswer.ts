@@ -29,7 +29,7 @@ export function useAnswer(question: Question, onSent: () => void) {
     if (!sent.current) writeDraft(question.id, { values, other, comment, action });
   }, [question.id, values, other, comment, action]);
 
-  // It can be given anew once it was shown as given, and the question is open again.
+  // Once the page has shown the answer as given, the reader may answer again if the question opens again.
   const given = question.held !== undefined || question.status !== 'pending';
   useEffect(() => {
     if (given) sent.current = false;
@@ -107,7 +107,7 @@ export function useAnswer(question: Question, onSent: () => void) {
     onSent();
     const entry = await sendAnswer(question, answersText(question, answers, text), body, edited);
     setSending(false);
-    // What is refused or waits can be given anew, and its draft is kept: nothing typed is lost.
+    // The reader can give an answer again that was refused or waits. Its draft stays, so that nothing typed is lost.
     if (entry.state !== 'accepted') sent.current = false;
   };
 

@@ -13,7 +13,7 @@ export interface CodeFieldHandle {
 export interface CodeFieldProps extends Pick<CodeOptions, 'label' | 'describedBy' | 'words'> {
   value: string;
   set: (value: string) => void;
-  /** What is wrong with the present text. It is marked anew when the list is another one. */
+  /** The problems of the present text. The field marks them again when it gets another list. */
   problems?: readonly DefinitionProblem[];
   invalid?: boolean;
   ref?: Ref<CodeFieldHandle>;
