@@ -10,7 +10,8 @@ import (
 )
 
 // answerFrom reads the answer that a command line gives: words for one item,
-// or a word for each, or key=value pairs. It returns nil when it gives none.
+// a word for each item or for each required one, or key=value pairs. It
+// returns nil when it gives none.
 func answerFrom(q *fermata.Question, words, pairs []string) (map[string]any, error) {
 	texts, err := answerTexts(q, words, pairs)
 	if err != nil || texts == nil {
@@ -43,15 +44,29 @@ func answerTexts(q *fermata.Question, words, pairs []string) (map[string]string,
 			glue = ","
 		}
 		texts[q.Items[0].Key] = strings.Join(words, glue)
-	case len(words) == len(q.Items):
-		for i, it := range q.Items {
+	default:
+		asked := itemsFor(q, len(words))
+		if asked == nil {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the question has %d items, the command line answers %d of them", len(q.Items), len(words)).
+				WithHint("give one for each, or one for each that is required, in order; or use --answer key=value for %s", strings.Join(keys(q), ", "))
+		}
+		for i, it := range asked {
 			texts[it.Key] = words[i]
 		}
-	default:
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the question has %d items, the command line answers %d of them", len(q.Items), len(words)).
-			WithHint("give one for each, in order, or use --answer key=value for %s", strings.Join(keys(q), ", "))
 	}
 	return texts, nil
+}
+
+// itemsFor returns the items that a number of words answers in order: all of
+// them, or those that are required. It returns nil if neither are as many.
+func itemsFor(q *fermata.Question, words int) []fermata.Item {
+	required := slices.DeleteFunc(slices.Clone(q.Items), func(it fermata.Item) bool { return !it.IsRequired() })
+	for _, items := range [][]fermata.Item{q.Items, required} {
+		if len(items) == words {
+			return items
+		}
+	}
+	return nil
 }
 
 // pickAll reads the texts as values of the items. The error lists every text

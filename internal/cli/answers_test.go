@@ -23,6 +23,11 @@ func TestAnswerFrom(t *testing.T) {
 		{Key: "db", ResponseType: fermata.ResponseChoice, Options: options("pg", "sqlite")},
 		{Key: "port", ResponseType: fermata.ResponseNumber, Required: &off},
 	}}
+	three := &fermata.Question{Items: []fermata.Item{
+		{Key: "note", ResponseType: fermata.ResponseText, Required: &off},
+		{Key: "db", ResponseType: fermata.ResponseText},
+		{Key: "port", ResponseType: fermata.ResponseNumber},
+	}}
 	tests := []struct {
 		name         string
 		q            *fermata.Question
@@ -36,7 +41,9 @@ func TestAnswerFrom(t *testing.T) {
 		{"by key", two, nil, []string{"db=sqlite"}, map[string]any{"db": "sqlite"}, false},
 		{"required", two, nil, []string{"port=1"}, nil, true},
 		{"unknown key", two, nil, []string{"x=1"}, nil, true},
-		{"too few", two, []string{"pg"}, nil, nil, true},
+		{"the required ones in order", two, []string{"pg"}, nil, map[string]any{"db": "pg"}, false},
+		{"too few", three, []string{"pg"}, nil, nil, true},
+		{"too many", two, []string{"pg", "1", "2"}, nil, nil, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -35,6 +35,7 @@ Examples:
     fermata respond 3f9k2a 1,3                two of several
     fermata respond 3f9k2a use the new one    a text
     fermata respond 3f9k2a @answer.md         the text in a file; @@anna is the text @anna
+    fermata respond 3f9k2a retry              several items: a word for each in order, or for each that is required
     fermata respond 3f9k2a --answer db=postgres --answer port=5432
     fermata respond 3f9k2a --edit
     fermata respond --all`

@@ -1,7 +1,6 @@
 package posting
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
 // Inbox is where every question is: the one place that needs no set-up.
@@ -69,11 +69,8 @@ func Read(input map[string]any, approval bool) (fermata.Ask, error) {
 		return fermata.Ask{}, fmt.Errorf("write the input: %w", err)
 	}
 	var in Input
-	decoder := json.NewDecoder(bytes.NewReader(doc))
-	decoder.DisallowUnknownFields()
-	decoder.UseNumber()
-	if err := decoder.Decode(&in); err != nil {
-		return fermata.Ask{}, fmt.Errorf("the input is no question: %w", err)
+	if err := strictjson.Request(doc, "", &in); err != nil {
+		return fermata.Ask{}, err
 	}
 	a, err := in.Ask()
 	if err == nil && approval {

@@ -42,8 +42,21 @@ func TestRead(t *testing.T) {
 	if err != nil || a.Items[0].Options[0].Value != "1" {
 		t.Errorf("%v %+v", err, a)
 	}
-	if _, err = posting.Read(map[string]any{"qestion": "?"}, false); err == nil || !strings.Contains(err.Error(), `"qestion"`) {
-		t.Errorf("a field that there is not: %v", err)
+	for doc, want := range map[string]string{
+		`{"qestion":"?"}`: "qestion: is no known field; names are exact",
+		`{"items":[{"key":"a"},{"responseType":"text"}]}`:      "items[1].responseType: is no known field; names are exact: write response_type",
+		`{"title":"?","options":[{"value":"a","dangr":true}]}`: "options[0].dangr: is no known field; names are exact",
+		`{"title":3}`: "title: is a JSON number, which does not fit here",
+	} {
+		var input map[string]any
+		if err := json.Unmarshal([]byte(doc), &input); err != nil {
+			t.Fatal(err)
+		}
+		_, err := posting.Read(input, false)
+		var refusal *fermata.Error
+		if !errors.As(err, &refusal) || len(refusal.Problems) != 1 || refusal.Problems[0].Field+": "+refusal.Problems[0].Message != want {
+			t.Errorf("%s: %v, want %q", doc, err, want)
+		}
 	}
 }
 

@@ -31,6 +31,7 @@ steps:
   - {id: two, tool: checks}
   - {id: ask, tool: post_question, suspend: true, input: {question: "Go?", notifyVia: [gihub, inbox, slack, pager, "{{ inputs.target }}"]}}
   - {id: soon, tool: post_question, suspend: true, input: {question: "Go?", timeout: 10s, timeoutAction: fail}}
+  - {id: hours, tool: post_question, suspend: true, input: {question: "Go?", timeoutHours: 0.05, timeoutAction: fail}}
 `)
 		w.ok(err)
 		var got []string
@@ -44,6 +45,7 @@ steps:
 			"no channel of the kind slack is switched on yet | an admin adds it: fermata channel add",
 			"there is no channel pager yet | an admin adds it: fermata channel add",
 			"10s is below the policy's shortest timeout, 5m | an admin changes the policy: fermata policy set",
+			"3m is below the policy's shortest timeout, 5m | an admin changes the policy: fermata policy set",
 		}
 		if v.Valid || !slices.Equal(got, want) {
 			w.Errorf("the problems are\n%s", strings.Join(got, "\n"))

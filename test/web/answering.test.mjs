@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, approval, assertCalm, before, draftOf, holdReply, item, launch, open, press, startServer, test, until, visit, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, draftOf, holdReply, item, launch, open, press, settled, startServer, test, until, visit, yesNo } from './harness.mjs';
 import { assertSound } from './sound.mjs';
 
 let server, browser, page;
@@ -177,16 +177,42 @@ test('what was read before an answer was taken back does not show it as given', 
   const { id } = await server.ask(yesNo('Read late'));
   await visit(page, '/?q=Read+late');
   await page.getByRole('heading', { name: 'Read late' }).waitFor();
+  // The first read of the question has ended, so a later one is held.
+  await settled(page);
   const release = await holdReply(page, `**/v1/questions/${id}`);
-  await press(page, 'y');
+  await page.keyboard.press('y');
   await release.read;
+  await page.getByText('Yes · Read late').waitFor();
   let reads = 0;
   page.on('response', (response) => (reads += response.url().endsWith(`/v1/questions/${id}`) ? 1 : 0));
   await page.keyboard.press('z');
+  await until(async () => assert.equal((await server.question(id)).held, undefined));
   await page.getByText('Taken back. The question is open again.').waitFor();
   // The list and the question beside it read it again.
   await until(() => assert.ok(reads >= 2));
   release();
+  await server.allowUndo(1);
+  await press(page, 'n');
+  assert.equal(await answerOf(id), false);
+});
+
+test('an answer that could not be taken back says so, and can still be taken back', async () => {
+  await server.allowUndo(60);
+  const { id } = await server.ask(yesNo('Hold on'));
+  await visit(page, '/?q=Hold+on');
+  await page.getByRole('heading', { name: 'Hold on' }).waitFor();
+  await press(page, 'y');
+  const bar = page.getByText('Yes · Hold on');
+  await bar.waitFor();
+  await page.route('**/undo', (route) => route.abort('connectionreset'));
+  await press(page, 'z');
+  await page.getByText('The server cannot be reached.').waitFor();
+  await bar.waitFor();
+  await page.unroute('**/undo');
+  assert.ok((await server.question(id)).held);
+  await press(page, 'z');
+  await until(async () => assert.equal((await server.question(id)).held, undefined));
+  await bar.waitFor({ state: 'detached' });
   await server.allowUndo(1);
   await press(page, 'n');
   assert.equal(await answerOf(id), false);

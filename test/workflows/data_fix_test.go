@@ -72,7 +72,7 @@ func TestDataFixWithTheFile(t *testing.T) {
 		t.Fatalf("no worktree of %s:\n%s", run.ID, w.git(w.project, "worktree", "list"))
 	}
 	w.ok(os.WriteFile(filepath.Join(folder, "default-country"), []byte("DE\n"), 0o600))
-	w.script("fermata respond " + run.ID + " --answer action=retry")
+	w.script("fermata respond " + run.ID + " retry")
 	w.run("data-fix", fermata.TaskDone)
 	if got := w.git(w.project, "show", "fermata/"+run.ID+":customers.csv"); got != corrected {
 		t.Errorf("the corrected table is\n%s", got)

@@ -41,7 +41,7 @@ func (l *loader) question(s *Step, t *tree, path string) {
 		var q *fermata.Question
 		if q, err = ask.Open("", &fermata.Task{}, fermata.System, anyDeadline, time.Time{}); err == nil {
 			l.options(q, t.get("on_resume").get("goto"), path+".on_resume.goto")
-			l.checkDeadline(input, at)
+			l.checkDeadline(ask.Timeout, input, at)
 			return
 		}
 	}
@@ -50,14 +50,17 @@ func (l *loader) question(s *Step, t *tree, path string) {
 
 // checkDeadline warns of a timeout that the policy of the workspace refuses. It is no error, because an admin can change the policy before
 // the first run.
-func (l *loader) checkDeadline(input *tree, path string) {
-	place := input.get("timeout")
-	if l.known.Policy == nil || place.text() == "" || open(place) {
+func (l *loader) checkDeadline(timeout fermata.Timeout, input *tree, path string) {
+	if l.known.Policy == nil || timeout == "" {
 		return
 	}
 	var refusal *fermata.Error
-	if err := l.known.Policy.CheckTimeout("timeout", fermata.Timeout(place.text())); errors.As(err, &refusal) && refusal.Code == fermata.CodePolicyViolation {
-		l.warn(place, path+".timeout", "an admin changes the policy: fermata policy set", "%s", refusal.Problems[0].Message)
+	if err := l.known.Policy.CheckTimeout("timeout", timeout); errors.As(err, &refusal) && refusal.Code == fermata.CodePolicyViolation {
+		name := "timeout"
+		if input.get(name) == nil {
+			name = "timeoutHours"
+		}
+		l.warn(input.get(name), path+"."+name, "an admin changes the policy: fermata policy set", "%s", refusal.Problems[0].Message)
 	}
 }
 
@@ -73,9 +76,9 @@ func written(input *tree) (map[string]any, bool) {
 	for i, key := range m.keys {
 		name, value := key.text(), m.values[i]
 		switch {
-		case name == "timeout", name == "timeoutHours":
 		case !filledIn(value):
 			said[name] = value.plainValue()
+		case name == "timeout", name == "timeoutHours":
 		case slices.Contains(decisive, name):
 			return nil, false
 		case name == "question", name == "title":

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState, useSyncExternalStore } from 'react';
 import { useCommands } from '@/keys/useCommands';
 import { Icon } from '@/ui/Icon';
+import { useTellRefusal } from '@/ui/Refused';
 import { useNow } from '@/ui/useNow';
 import { heldAnswers, onHeld, undo, type Held } from './held';
 import { useText } from './text';
@@ -13,12 +14,19 @@ export function UndoBar() {
   const text = useText();
   const navigate = useNavigate();
   const held = useSyncExternalStore(onHeld, heldAnswers);
+  const tellRefusal = useTellRefusal();
   const [said, setSaid] = useState('');
   const last = held.at(-1);
   const takeBack = async (entry: Held) => {
-    const open = await undo(entry);
-    setSaid(open ? text.undone : text.undoLate);
-    if (open && location.pathname !== '/' && location.pathname !== '/approvals') await navigate({ to: '/questions/$id', params: { id: entry.id } });
+    setSaid('');
+    try {
+      await undo(entry);
+    } catch (error) {
+      tellRefusal(error);
+      return;
+    }
+    setSaid(text.undone);
+    if (location.pathname !== '/' && location.pathname !== '/approvals') await navigate({ to: '/questions/$id', params: { id: entry.id } });
   };
   useCommands([{ id: 'undo', title: text.undo, group: text.group, keys: ['z'], run: () => last && void takeBack(last) }], last !== undefined);
   return (

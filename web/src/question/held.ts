@@ -1,6 +1,5 @@
 import { onAccepted } from '@/outbox/outbox';
 import { api, need } from '@/api/client';
-import { asProblem } from '@/api/problem';
 import { queryClient } from '@/api/queries';
 import { serverNow } from '@/api/time';
 import type { Question } from '@/api/types';
@@ -54,16 +53,15 @@ export function startHeld(): void {
   });
 }
 
-/** Takes an answer back; false when it counts already. */
-export async function undo(entry: Held): Promise<boolean> {
+/** Takes an answer back. An answer that could not be taken back is shown again. */
+export async function undo(entry: Held): Promise<void> {
   set(held.filter((each) => each !== entry));
   try {
     const question = (await need(api.POST('/v1/questions/{id}/undo', { params: { path: { id: entry.id } } }))) as Question;
     showQuestion(queryClient, question);
     undone.forEach((listener) => listener(entry.id));
-    return true;
   } catch (error) {
-    if (asProblem(error).offline) throw error;
-    return false;
+    holdAnswer(entry);
+    throw error;
   }
 }

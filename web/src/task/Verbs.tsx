@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
 import { whoamiQuery } from '@/api/queries';
 import type { Task } from '@/api/types';
-import { useRefusal } from '@/ui/Refused';
+import { useTellRefusal } from '@/ui/Refused';
 import { mayRun } from '@/workflow/rights';
 import { cancelTask, deferTask, pauseTask, reopenTask, resumeTask, taskKey, taskListKey, updateTask } from './api';
 import { CancelDialog, DeferDialog, LabelsDialog, PriorityDialog, ResumeDialog } from './dialogs';
@@ -63,7 +63,7 @@ export function VerbsProvider({ children }: { children: ReactNode }) {
 /** Sends a change of a task, and says what came of it. */
 function useChange() {
   const text = useTaskText();
-  const refusal = useRefusal();
+  const tellRefusal = useTellRefusal();
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ call }: Done) => call(),
@@ -73,8 +73,6 @@ function useChange() {
       void client.invalidateQueries({ queryKey: taskListKey });
       notifications.show({ message: `${text.did[verb]}: ${task.title}`, color: 'teal', autoClose: 4000, closeButtonProps: { 'aria-label': text.close } });
     },
-    onError: (error) => {
-      notifications.show({ ...refusal(error), color: 'red', autoClose: 10_000, closeButtonProps: { 'aria-label': text.close } });
-    },
+    onError: tellRefusal,
   });
 }

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { notifications } from '@mantine/notifications';
 import { asProblem } from '@/api/problem';
+import { useText } from '@/shell/text';
 import { useRefusals } from '@/text/refusals';
 import { Visible } from '@/text/Visible';
 
@@ -39,11 +40,15 @@ export function More({ worded: { detail, hint, hintLang } }: { worded: Worded })
   );
 }
 
-/** How a refusal is told in passing. */
-export function useRefusal(): (error: unknown) => { title: string; message: ReactNode } {
+/** Tells a refusal in passing. */
+export function useTellRefusal(): (error: unknown) => void {
   const worded = useWorded();
+  const text = useText();
   return (error) => {
     const said = worded(asProblem(error));
-    return { title: said.title, message: <More worded={said} /> };
+    notifications.show({
+      title: said.title, message: <More worded={said} />, color: 'red', autoClose: 10_000,
+      closeButtonProps: { 'aria-label': text.close },
+    });
   };
 }

@@ -1,5 +1,4 @@
 import { Button, Stack, Text, Textarea } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { whoamiQuery } from '@/api/queries';
@@ -10,7 +9,7 @@ import { cancelTask, taskQuery } from '@/task/api';
 import { CancelDialog } from '@/task/dialogs';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
-import { useRefusal } from '@/ui/Refused';
+import { useTellRefusal } from '@/ui/Refused';
 import { retryRun, useRenew, type Run, type Step } from './api';
 import { isRunEnded } from './filters';
 import { objectOf } from './inputs';
@@ -23,7 +22,7 @@ import classes from './Workflow.module.css';
 /** Cancels a run, lets it go on where it ended, or sends it back to a step. */
 export function RunActions({ run }: { run: Run }) {
   const text = useText();
-  const refusal = useRefusal();
+  const tellRefusal = useTellRefusal();
   const renew = useRenew();
   const { data: me } = useQuery(whoamiQuery);
   const { data: task } = useQuery(taskQuery(run.id));
@@ -31,7 +30,7 @@ export function RunActions({ run }: { run: Run }) {
   const change = useMutation({
     mutationFn: (call: () => Promise<unknown>) => call(),
     onSuccess: () => renew.runs(),
-    onError: (error) => notifications.show({ ...refusal(error), color: 'red', autoClose: 10_000, closeButtonProps: { 'aria-label': text.close } }),
+    onError: tellRefusal,
   });
   const may = mayRun(me);
   const open = may && !isRunEnded(run.state);

@@ -10,7 +10,7 @@ import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { Back } from '@/ui/Back';
 import { Page } from '@/ui/Page';
-import { useRefusal } from '@/ui/Refused';
+import { useTellRefusal } from '@/ui/Refused';
 import { Trouble } from '@/ui/Trouble';
 import { useNow } from '@/ui/useNow';
 import { Waiting } from '@/ui/Waiting';
@@ -114,7 +114,7 @@ function Actions({ workflow, may, run }: { workflow: Workflow; may: boolean; run
   const text = useText();
   const navigate = useNavigate();
   const renew = useRenew();
-  const refusal = useRefusal();
+  const tellRefusal = useTellRefusal();
   const [deleting, setDeleting] = useState(false);
   const { name, enabled } = workflow;
   const toggle = useMutation({
@@ -123,7 +123,7 @@ function Actions({ workflow, may, run }: { workflow: Workflow; may: boolean; run
       await renew.workflows();
       notifications.show({ message: text.changed(name, !enabled), color: 'teal', autoClose: 4000, closeButtonProps: { 'aria-label': text.close } });
     },
-    onError: (error) => notifications.show({ ...refusal(error), color: 'red', autoClose: 10_000, closeButtonProps: { 'aria-label': text.close } }),
+    onError: tellRefusal,
   });
   const remove = async () => {
     await removeWorkflow(name);
