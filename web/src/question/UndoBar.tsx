@@ -36,7 +36,7 @@ export function UndoBar() {
           <Group wrap="nowrap" gap="sm">
             <Text size="sm" truncate className={classes.said}>{text.didAnswer(last.said, last.title)}</Text>
             <Button size="compact-md" variant="default" leftSection={<Icon name="undo" size={14} />} onClick={() => void takeBack(last)}>
-              {text.undo} <Left entry={last} />
+              {text.undo}<Left entry={last} />
             </Button>
           </Group>
         </Paper>
@@ -47,5 +47,5 @@ export function UndoBar() {
 
 function Left({ entry }: { entry: Held }) {
   const now = useNow();
-  return <span aria-hidden>{` ${Math.max(0, Math.ceil((entry.releaseAt - now) / 1000))} s · z`}</span>;
+  return <span aria-hidden>{`\u00a0${Math.max(0, Math.ceil((entry.releaseAt - now) / 1000))} s · z`}</span>;
 }
