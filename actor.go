@@ -136,8 +136,8 @@ type Caller struct {
 	Outside bool
 }
 
-// Ended reports whether the token or the session is over.
-func (c Caller) Ended(now time.Time) bool { return !c.EndsAt.IsZero() && !now.Before(c.EndsAt) }
+// IsEnded reports whether the token or the session is over.
+func (c Caller) IsEnded(now time.Time) bool { return !c.EndsAt.IsZero() && !now.Before(c.EndsAt) }
 
 // RoleIn returns what the person may do in a project. An admin is one
 // everywhere.

@@ -46,7 +46,7 @@ func (q *Question) MayAnswer(c Caller) error {
 	case !c.RoleIn(q.Project).AtLeast(RoleResponder):
 		return Errorf(CodeNotEligible, "the role %s may not answer in the project %s", c.RoleIn(q.Project), q.Project)
 	case !c.Has(ScopeAnswer):
-		return c.missing(ScopeAnswer)
+		return c.missingScope(ScopeAnswer)
 	case c.MemberID != "" && q.AskedBy.ID == c.MemberID && q.Approvals != nil && !q.Approvals.Self:
 		return Errorf(CodeNotEligible, "the one who asked may not approve")
 	case !q.assigned(c):
@@ -135,29 +135,29 @@ func (q *Question) assigned(c Caller) bool {
 	})
 }
 
-// Settled is what an answer came to.
-type Settled int
+// AnswerOutcome is what an answer came to.
+type AnswerOutcome int
 
 // What an answer may come to.
 const (
 	// SettledNow closed the question.
-	SettledNow Settled = iota
+	AnswerCloses AnswerOutcome = iota
 	// SettledBefore repeats what the same person answered before.
-	SettledBefore
+	AnswerRepeats
 	// SettledVote counts as one of several that are needed.
-	SettledVote
+	AnswerVotes
 	// SettledLate came after the deadline and was kept.
-	SettledLate
+	AnswerLate
 	// SettledHeld is kept until it is released or taken back.
-	SettledHeld
+	AnswerHeld
 )
 
-// Settle applies a person's answer to the question. It is the only way in
+// ApplyAnswer applies a person's answer to the question. It is the only way in
 // which a person closes one. The question must not be [Question.Decided]: an
 // overdue question is expired first.
-func (q *Question) Settle(a Answer, c Caller, now time.Time) (Settled, error) {
-	if q.closed() || q.Held != nil {
-		return q.settleAgain(a, c, now)
+func (q *Question) ApplyAnswer(a Answer, c Caller, now time.Time) (AnswerOutcome, error) {
+	if q.isClosed() || q.Held != nil {
+		return q.applyToDecided(a, c, now)
 	}
 	r, err := q.resolve(a, c, now)
 	if err != nil {
@@ -167,11 +167,11 @@ func (q *Question) Settle(a Answer, c Caller, now time.Time) (Settled, error) {
 		return q.vote(r, now)
 	}
 	q.close(r)
-	return SettledNow, nil
+	return AnswerCloses, nil
 }
 
-// settleAgain treats an answer to a question that has one, or another end.
-func (q *Question) settleAgain(a Answer, c Caller, now time.Time) (Settled, error) {
+// applyToDecided treats an answer to a question that has one, or another end.
+func (q *Question) applyToDecided(a Answer, c Caller, now time.Time) (AnswerOutcome, error) {
 	c = a.knownBy(c)
 	if err := q.mayDecide(c); err != nil {
 		return 0, err
@@ -181,10 +181,10 @@ func (q *Question) settleAgain(a Answer, c Caller, now time.Time) (Settled, erro
 	switch {
 	case err != nil:
 		return 0, err
-	case q.closed():
-		return q.settleClosed(a, answers, c, now)
+	case q.isClosed():
+		return q.applyToClosed(a, answers, c, now)
 	default:
-		return q.settleHeld(a, answers, c)
+		return q.applyToHeld(a, answers, c)
 	}
 }
 
@@ -326,18 +326,18 @@ func (q *Question) OwnWords() string {
 		"(message: fermata message %s TEXT), or ask it back (clarify: fermata clarify %s TEXT); the question stays open meanwhile", q.TaskID, q.ID)
 }
 
-// settleClosed treats an answer to a closed question: the same again is fine,
+// applyToClosed treats an answer to a closed question: the same again is fine,
 // a late one is kept, any other is a conflict that names the winner.
-func (q *Question) settleClosed(a Answer, answers map[string]any, c Caller, now time.Time) (Settled, error) {
+func (q *Question) applyToClosed(a Answer, answers map[string]any, c Caller, now time.Time) (AnswerOutcome, error) {
 	r := q.Resolution
 	same := func(by Actor, values map[string]any) bool {
 		return by.ID == c.Actor().ID && sameAnswers(values, answers)
 	}
 	if v := q.voteOf(c); v != nil && v.Value == answers[q.Items[0].Key] {
-		return SettledBefore, q.keptComment(a, v.Comment)
+		return AnswerRepeats, q.keptComment(a, v.Comment)
 	}
 	if r.Status == Answered && r.AnsweredBy != nil && same(*r.AnsweredBy, r.Answers) && r.sameEdit(a.Action) {
-		return SettledBefore, q.keptComment(a, r.Comment)
+		return AnswerRepeats, q.keptComment(a, r.Comment)
 	}
 	for i := range r.Late {
 		if !same(r.Late[i].By, r.Late[i].Answers) {
@@ -347,14 +347,14 @@ func (q *Question) settleClosed(a Answer, answers map[string]any, c Caller, now 
 			return 0, err
 		}
 		if !a.Restart || r.Late[i].Restarted {
-			return SettledBefore, nil
+			return AnswerRepeats, nil
 		}
 		if err := q.checkConsent(a, answers); err != nil {
 			return 0, err
 		}
 		// The answer was kept before; now its author wants the task to go on.
 		r.Late[i].Restarted = true
-		return SettledLate, nil
+		return AnswerLate, nil
 	}
 	if r.Status != TimedOut {
 		return 0, q.ClosedError()
@@ -372,7 +372,7 @@ func (q *Question) settleClosed(a Answer, answers map[string]any, c Caller, now 
 		return 0, Invalid(Problem{Field: "action", Message: "an edited action cannot be approved after the deadline: nothing runs by a late answer"})
 	}
 	r.Late = append(r.Late, Late{By: c.Actor(), At: now, Answers: answers, Comment: a.Comment, Restarted: a.Restart, Signed: late.Signed})
-	return SettledLate, nil
+	return AnswerLate, nil
 }
 
 // keptComment refuses the same answer with a comment that was not kept with the first
@@ -497,7 +497,7 @@ func sameAnswers(stored, given map[string]any) bool {
 
 // vote counts one person's vote. Votes of one person count once, whatever
 // channel they used.
-func (q *Question) vote(r Resolution, now time.Time) (Settled, error) {
+func (q *Question) vote(r Resolution, now time.Time) (AnswerOutcome, error) {
 	value, _ := r.Answers[q.Items[0].Key].(string)
 	voted := slices.IndexFunc(q.Votes, func(v Vote) bool { return v.By.ID == r.AnsweredBy.ID })
 	if voted < 0 {
@@ -520,12 +520,12 @@ func (q *Question) vote(r Resolution, now time.Time) (Settled, error) {
 	case approvals >= q.Approvals.Required:
 		r.Answers = map[string]any{q.Items[0].Key: Approve}
 	case voted >= 0:
-		return SettledBefore, nil
+		return AnswerRepeats, nil
 	default:
-		return SettledVote, nil
+		return AnswerVotes, nil
 	}
 	q.close(r)
-	return SettledNow, nil
+	return AnswerCloses, nil
 }
 
 func (q *Question) count() (approvals, rejections int) {

@@ -69,7 +69,7 @@ func errBadAnswerLink() error {
 }
 
 // ReadAnswerLink returns what a link says. It is not to be believed before it
-// is [AnswerLink.Signed].
+// is [AnswerLink.CheckSignature].
 func ReadAnswerLink(token string) (AnswerLink, error) {
 	body, _, ok := strings.Cut(token, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(body)
@@ -91,9 +91,9 @@ func (l AnswerLink) Sign(key []byte) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(body)) + "." + l.seal(key, "link", body)
 }
 
-// Signed reports whether the key signed the link as it is, with its
+// CheckSignature reports whether the key signed the link as it is, with its
 // generation.
-func (l AnswerLink) Signed(token string, key []byte) error {
+func (l AnswerLink) CheckSignature(token string, key []byte) error {
 	if len(key) == 0 || !hmac.Equal([]byte(l.Sign(key)), []byte(token)) {
 		return errBadAnswerLink()
 	}

@@ -19,10 +19,10 @@ func FuzzAnswerLink(f *testing.F) {
 			return
 		}
 		got.Generation = l.Generation
-		if err := got.Signed(token, key); (err == nil) != (token == good) {
+		if err := got.CheckSignature(token, key); (err == nil) != (token == good) {
 			t.Errorf("%q: %v", token, err)
 		}
-		if got.Signed(token, nil) == nil || got.Signed(token, []byte("other")) == nil {
+		if got.CheckSignature(token, nil) == nil || got.CheckSignature(token, []byte("other")) == nil {
 			t.Errorf("%q is signed by another key", token)
 		}
 	})
@@ -39,11 +39,11 @@ func TestAnswerLinkIsBound(t *testing.T) {
 	} {
 		other := l
 		change(&other)
-		if other.Signed(token, key) == nil || other.SentFrom(form, key, "hash") {
+		if other.CheckSignature(token, key) == nil || other.SentFrom(form, key, "hash") {
 			t.Errorf("another %s is taken", name)
 		}
 	}
-	if !l.SentFrom(form, key, "hash") || l.SentFrom(form, key, "other") || l.Signed(form, key) == nil {
+	if !l.SentFrom(form, key, "hash") || l.SentFrom(form, key, "other") || l.CheckSignature(form, key) == nil {
 		t.Error("a form is not bound to what was shown")
 	}
 }

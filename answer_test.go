@@ -26,9 +26,9 @@ const (
 
 var deployHash = fermata.HashAction([]byte(`{"command":"deploy"}`))
 
-func settle(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.Caller, want fermata.Settled) {
+func applyAnswer(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.Caller, want fermata.AnswerOutcome) {
 	t.Helper()
-	got, err := q.Settle(a, c, later)
+	got, err := q.ApplyAnswer(a, c, later)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func settle(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.Calle
 func refused(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.Caller, code fermata.Code, atFault ...string) {
 	t.Helper()
 	before := stored(t, q)
-	_, err := q.Settle(a, c, later)
+	_, err := q.ApplyAnswer(a, c, later)
 	wantError(t, err, code, atFault...)
 	if diff := cmp.Diff(before, stored(t, q)); diff != "" {
 		t.Errorf("a refused answer changed the question: %s", diff)
@@ -90,7 +90,7 @@ func TestAnswerCloses(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			q := opened(t, decoded[fermata.Ask](t, tc.ask))
-			settle(t, q, tc.answer, ann, fermata.SettledNow)
+			applyAnswer(t, q, tc.answer, ann, fermata.AnswerCloses)
 			tc.want.Status, tc.want.DecidedBy, tc.want.AnsweredBy = fermata.Answered, fermata.ActorHuman, &by
 			tc.want.At, tc.want.Assurance = later, fermata.AssuranceSession
 			if diff := cmp.Diff(&tc.want, q.Resolution); diff != "" || q.Status != fermata.Answered {
@@ -194,7 +194,7 @@ func TestAnswerFromWhom(t *testing.T) {
 			if tc.code != "" {
 				refused(t, q, fermata.Answer{Answer: "approve"}, c, tc.code)
 			} else {
-				settle(t, q, fermata.Answer{Answer: "approve"}, c, fermata.SettledNow)
+				applyAnswer(t, q, fermata.Answer{Answer: "approve"}, c, fermata.AnswerCloses)
 			}
 		})
 	}
@@ -222,7 +222,7 @@ func TestAnswerNeverFromAnAgent(t *testing.T) {
 		switch rapid.SampledFrom([]string{"pending", "answered", "timed out", "cancelled"}).Draw(t, "status") {
 		case "answered":
 			for _, who := range []string{"ann", "bob"} {
-				if _, err := q.Settle(fermata.Answer{Answer: "approve"}, person(who, "ops"), later); err != nil && q.Status == fermata.Pending {
+				if _, err := q.ApplyAnswer(fermata.Answer{Answer: "approve"}, person(who, "ops"), later); err != nil && q.Status == fermata.Pending {
 					t.Fatalf("%s: %v", who, err)
 				}
 			}
@@ -234,7 +234,7 @@ func TestAnswerNeverFromAnAgent(t *testing.T) {
 			}
 		}
 		before := stored(t, q)
-		_, err := q.Settle(fermata.Answer{Answer: "approve", Restart: rapid.Bool().Draw(t, "restart")}, c, later)
+		_, err := q.ApplyAnswer(fermata.Answer{Answer: "approve", Restart: rapid.Bool().Draw(t, "restart")}, c, later)
 		if fermata.CodeOf(err) != fermata.CodeNotEligible {
 			t.Fatalf("an answer of %+v: %v", c, err)
 		}
@@ -259,10 +259,10 @@ func TestAnswerAgain(t *testing.T) {
 			t.Parallel()
 			q := opened(t, decoded[fermata.Ask](t, twoItems))
 			answer := fermata.Answer{Answers: map[string]any{"name": "shop", "tags": []any{"y", "x"}}}
-			settle(t, q, answer, ann, fermata.SettledNow)
+			applyAnswer(t, q, answer, ann, fermata.AnswerCloses)
 			q = load(t, q)
-			settle(t, q, answer, ann, fermata.SettledBefore)
-			settle(t, q, fermata.Answer{Answers: map[string]any{"name": "shop", "tags": []any{"x", "y", "x"}}, Channel: "slack"}, ann, fermata.SettledBefore)
+			applyAnswer(t, q, answer, ann, fermata.AnswerRepeats)
+			applyAnswer(t, q, fermata.Answer{Answers: map[string]any{"name": "shop", "tags": []any{"x", "y", "x"}}, Channel: "slack"}, ann, fermata.AnswerRepeats)
 			// A comment that nobody would read is not taken.
 			refused(t, q, fermata.Answer{Answers: answer.Answers, Comment: "but gently"}, ann, fermata.CodeQuestionClosed)
 			for _, other := range []fermata.Answer{
@@ -282,9 +282,9 @@ func TestAnswerToAClosedQuestionNamesTheWinner(t *testing.T) {
 	closed := func(end func(q *fermata.Question)) error {
 		q := opened(t, decoded[fermata.Ask](t, twoOptions))
 		end(q)
-		_, err := q.Settle(fermata.Answer{Answer: "b"}, person("bob"), over)
+		_, err := q.ApplyAnswer(fermata.Answer{Answer: "b"}, person("bob"), over)
 		if err == nil {
-			_, err = q.Settle(fermata.Answer{Answer: "a"}, person("bob"), over)
+			_, err = q.ApplyAnswer(fermata.Answer{Answer: "a"}, person("bob"), over)
 		}
 		var e *fermata.Error
 		if !errors.As(err, &e) || e.Question != q || e.Hint == "" {
@@ -297,7 +297,7 @@ func TestAnswerToAClosedQuestionNamesTheWinner(t *testing.T) {
 		want string
 	}{
 		{func(q *fermata.Question) {
-			settle(t, q, fermata.Answer{Answer: "a"}, person("ann"), fermata.SettledNow)
+			applyAnswer(t, q, fermata.Answer{Answer: "a"}, person("ann"), fermata.AnswerCloses)
 		}, "the question is closed: answered by ann at 2026-11-21T12:01:00Z: a"},
 		{func(q *fermata.Question) { q.Expire(over) }, "the question is closed: timed out at 2026-11-21T12:30:00Z, nobody answered"},
 		{func(q *fermata.Question) { q.Items[0].Default, q.OnTimeout = "a", fermata.TakeDefault; q.Expire(over) }, "the question is closed: timed out at 2026-11-21T12:30:00Z, nobody answered; the default was taken: a"},
@@ -322,7 +322,7 @@ func TestAnActionThatWasChangedIsNotApproved(t *testing.T) {
 	q := opened(t, decoded[fermata.Ask](t, deploy))
 	q.Action = json.RawMessage(`{"command":"nice"}`)
 	refused(t, q, fermata.Answer{Answer: "approve", ActionHash: q.ActionHash}, person("ann"), fermata.CodePolicyViolation)
-	settle(t, q, fermata.Answer{Answer: "reject"}, person("ann"), fermata.SettledNow)
+	applyAnswer(t, q, fermata.Answer{Answer: "reject"}, person("ann"), fermata.AnswerCloses)
 }
 
 func TestAnswerAgainWithAnotherAction(t *testing.T) {
@@ -333,15 +333,15 @@ func TestAnswerAgainWithAnotherAction(t *testing.T) {
 	edited.Action, other.Action = json.RawMessage(`{"command":"deploy < a", "x":1}`), json.RawMessage(`{"command":"rm"}`)
 
 	q := opened(t, decoded[fermata.Ask](t, deploy))
-	settle(t, q, plain, ann, fermata.SettledNow)
-	settle(t, q, plain, ann, fermata.SettledBefore)
+	applyAnswer(t, q, plain, ann, fermata.AnswerCloses)
+	applyAnswer(t, q, plain, ann, fermata.AnswerRepeats)
 	refused(t, q, edited, ann, fermata.CodeQuestionClosed)
 
 	q = opened(t, decoded[fermata.Ask](t, deploy))
-	settle(t, q, edited, ann, fermata.SettledNow)
-	settle(t, q, edited, ann, fermata.SettledBefore)
+	applyAnswer(t, q, edited, ann, fermata.AnswerCloses)
+	applyAnswer(t, q, edited, ann, fermata.AnswerRepeats)
 	q = stored(t, q)
-	settle(t, q, edited, ann, fermata.SettledBefore)
+	applyAnswer(t, q, edited, ann, fermata.AnswerRepeats)
 	refused(t, q, plain, ann, fermata.CodeQuestionClosed)
 	refused(t, q, other, ann, fermata.CodeQuestionClosed)
 }
@@ -357,15 +357,15 @@ func TestAnswerLate(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		q := expired()
 		was := *q.Resolution
-		settle(t, q, fermata.Answer{Answer: "a", Comment: "sorry", Restart: restart}, ann, fermata.SettledLate)
+		applyAnswer(t, q, fermata.Answer{Answer: "a", Comment: "sorry", Restart: restart}, ann, fermata.AnswerLate)
 		was.Late = []fermata.Late{{By: ann.Actor(), At: later, Answers: map[string]any{"answer": "a"}, Comment: "sorry", Restarted: restart}}
 		if diff := cmp.Diff(&was, q.Resolution); diff != "" || q.Status != fermata.TimedOut {
 			t.Errorf("status %s, %s", q.Status, diff)
 		}
 		q = stored(t, q)
-		settle(t, q, fermata.Answer{Answer: "a", Restart: restart}, ann, fermata.SettledBefore)
-		settle(t, q, fermata.Answer{Answer: "a"}, ann, fermata.SettledBefore)
-		settle(t, q, fermata.Answer{Answer: "a", Comment: " sorry "}, ann, fermata.SettledBefore)
+		applyAnswer(t, q, fermata.Answer{Answer: "a", Restart: restart}, ann, fermata.AnswerRepeats)
+		applyAnswer(t, q, fermata.Answer{Answer: "a"}, ann, fermata.AnswerRepeats)
+		applyAnswer(t, q, fermata.Answer{Answer: "a", Comment: " sorry "}, ann, fermata.AnswerRepeats)
 		refused(t, q, fermata.Answer{Answer: "a", Comment: "use b instead"}, ann, fermata.CodeQuestionClosed)
 		refused(t, q, fermata.Answer{Answer: "b"}, ann, fermata.CodeQuestionClosed)
 		refused(t, q, fermata.Answer{Answer: "a"}, bob, fermata.CodeQuestionClosed)
@@ -379,7 +379,7 @@ func TestAnswerLate(t *testing.T) {
 	q := opened(t, decoded[fermata.Ask](t, deploy))
 	q.Expire(over)
 	refused(t, q, fermata.Answer{Answer: "approve"}, ann, fermata.CodeInvalidRequest, "action_hash")
-	settle(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash, Restart: true}, ann, fermata.SettledLate)
+	applyAnswer(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash, Restart: true}, ann, fermata.AnswerLate)
 	if q.Resolution.Approved() || q.Resolution.DecidedBy != fermata.ActorTimeout || q.Resolution.AnsweredBy != nil {
 		t.Errorf("a late approval became %+v", q.Resolution)
 	}
@@ -389,10 +389,10 @@ func TestAnswerVotes(t *testing.T) {
 	t.Parallel()
 	type vote struct {
 		who, value string
-		want       fermata.Settled
+		want       fermata.AnswerOutcome
 		code       fermata.Code
 	}
-	const v, now, again, taken, closed = fermata.SettledVote, fermata.SettledNow, fermata.SettledBefore, fermata.CodeInvalidRequest, fermata.CodeQuestionClosed
+	const v, now, again, taken, closed = fermata.AnswerVotes, fermata.AnswerCloses, fermata.AnswerRepeats, fermata.CodeInvalidRequest, fermata.CodeQuestionClosed
 	tests := []struct {
 		name   string
 		quorum fermata.Quorum
@@ -424,7 +424,7 @@ func TestAnswerVotes(t *testing.T) {
 					refused(t, q, a, person(cast.who), cast.code)
 					continue
 				}
-				settle(t, q, a, person(cast.who), cast.want)
+				applyAnswer(t, q, a, person(cast.who), cast.want)
 				counted[cast.who] = true
 				q = stored(t, q)
 			}
@@ -445,8 +445,8 @@ func TestAnswerVotes(t *testing.T) {
 
 	q := opened(t, decoded[fermata.Ask](t, `{"type":"approval","question":"Deploy?","action":{"command":"deploy"},"approvals":{"required":2}}`))
 	refused(t, q, fermata.Answer{Answer: "approve"}, person("ann"), fermata.CodeInvalidRequest, "action_hash")
-	settle(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash, Comment: "at night"}, person("ann"), fermata.SettledVote)
-	settle(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash}, person("ann"), fermata.SettledBefore)
+	applyAnswer(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash, Comment: "at night"}, person("ann"), fermata.AnswerVotes)
+	applyAnswer(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash}, person("ann"), fermata.AnswerRepeats)
 	refused(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash, Comment: "not at night"}, person("ann"), fermata.CodeQuestionClosed)
 	q.Expire(over)
 	if q.Resolution.Approved() || q.Resolution.DecidedBy != fermata.ActorTimeout {

@@ -103,7 +103,7 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 	}
 	a.checkCallback(&ps, t)
 	if a.Priority != nil {
-		ps.between("priority", *a.Priority, 0, LowestPriority)
+		ps.checkRange("priority", *a.Priority, 0, LowestPriority)
 		q.Priority = *a.Priority
 	}
 	a.checkTexts(&ps)
@@ -146,7 +146,7 @@ func (a Ask) checkTexts(ps *problems) {
 	ps.oneOf("type", string(a.Type), types)
 	ps.oneOf("risk", string(a.Risk), risks)
 	if a.Confidence != nil {
-		ps.between("confidence", *a.Confidence, 0, 100)
+		ps.checkRange("confidence", *a.Confidence, 0, 100)
 	}
 	ps.assignees("assignees", a.Assignees)
 	ps.oneOf("on_timeout", string(a.OnTimeout), timeoutActions)
@@ -388,7 +388,7 @@ func (a Ask) checkQuorum(ps *problems, q *Question) {
 	if quorum.Reject == "" {
 		quorum.Reject = "first"
 	}
-	ps.between("approvals.required", quorum.Required, 1, 50)
+	ps.checkRange("approvals.required", quorum.Required, 1, 50)
 	ps.oneOf("approvals.reject", quorum.Reject, []string{"first", "majority"})
 	q.Approvals = &quorum
 }

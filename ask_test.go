@@ -372,7 +372,7 @@ func TestOwnAnswers(t *testing.T) {
 func TestRefusedWordsAreHelped(t *testing.T) {
 	t.Parallel()
 	q := opened(t, decoded[fermata.Ask](t, `{"question":"Which?","options":["a","b"]}`))
-	_, err := q.Settle(fermata.Answer{Answer: "neither"}, person("ann"), noon)
+	_, err := q.ApplyAnswer(fermata.Answer{Answer: "neither"}, person("ann"), noon)
 	var refused *fermata.Error
 	if !errors.As(err, &refused) {
 		t.Fatal(err)

@@ -19,14 +19,14 @@ func (q *Question) Assign(a Assignment, c Caller, members []Member) error {
 	if err := q.mayAssign(c); err != nil {
 		return err
 	}
-	if q.closed() {
+	if q.isClosed() {
 		return q.ClosedError()
 	}
 	var ps problems
 	ps.assignees("assignees", a.Assignees)
 	ps.text("note", a.Note, 0, MaxMessage)
 	for i, name := range a.Assignees {
-		if !slices.ContainsFunc(members, func(m Member) bool { return m.called(name, q.Project) }) {
+		if !slices.ContainsFunc(members, func(m Member) bool { return m.isCalled(name, q.Project) }) {
 			ps.add(fmt.Sprintf("assignees[%d]", i), "%q is no member, no group and no role that anybody has", name)
 		}
 	}
@@ -68,7 +68,7 @@ func (q *Question) MayComment(c Caller) error {
 		WithHint("an agent writes a message into the thread of its task")
 }
 
-// called reports whether an assignee's name means the member in a project.
-func (m *Member) called(name, project string) bool {
+// isCalled reports whether an assignee's name means the member in a project.
+func (m *Member) isCalled(name, project string) bool {
 	return slices.Contains(m.Caller().Names(), name) || name == "role:"+string(m.RoleIn(project))
 }

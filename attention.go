@@ -74,7 +74,7 @@ func (r AttentionRequest) Check() error {
 			ps.add(fmt.Sprintf("runs[%d].stop", i), "%q is no reason to stop", run.Stop)
 		}
 	}
-	ps.between("wait_seconds", r.WaitSeconds, 0, 60)
+	ps.checkRange("wait_seconds", r.WaitSeconds, 0, 60)
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}
@@ -102,9 +102,9 @@ func (w *Watched) stop(token int64, now time.Time) StopReason {
 		return ""
 	case t.RunID == r.ID && t.State == TaskCancelled:
 		return StopCancelled
-	case t.RunID == r.ID && t.Paused():
+	case t.RunID == r.ID && t.IsPaused():
 		return StopPaused
-	case t.RunID == r.ID && t.State.Ended():
+	case t.RunID == r.ID && t.State.IsEnded():
 		return StopEnded
 	}
 	return StopLost

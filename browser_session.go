@@ -55,11 +55,11 @@ type BrowserSession struct {
 	MadeWith string `json:"-"`
 }
 
-// Ended reports whether the session is over, used or not.
-func (s *BrowserSession) Ended(now time.Time) bool { return !now.Before(s.Until()) }
+// IsEnded reports whether the session is over, used or not.
+func (s *BrowserSession) IsEnded(now time.Time) bool { return !now.Before(s.IdleDeadline()) }
 
-// Until is when the session ends unless it is used.
-func (s *BrowserSession) Until() time.Time {
+// IdleDeadline is when the session ends unless it is used.
+func (s *BrowserSession) IdleDeadline() time.Time {
 	if idle := s.LastSeenAt.Add(SessionIdles); idle.Before(s.ExpiresAt) {
 		return idle
 	}
@@ -69,8 +69,8 @@ func (s *BrowserSession) Until() time.Time {
 // FreshUntil is when the sign-in stops to count for what it was.
 func (s *BrowserSession) FreshUntil() time.Time { return s.CreatedAt.Add(SessionFresh) }
 
-// Known returns how strongly the person is known now.
-func (s *BrowserSession) Known(now time.Time) Assurance {
+// CurrentAssurance returns how strongly the person is known now.
+func (s *BrowserSession) CurrentAssurance(now time.Time) Assurance {
 	if !now.Before(s.FreshUntil()) && s.Assurance.AtLeast(AssuranceChannel) {
 		return AssuranceChannel
 	}

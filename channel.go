@@ -114,9 +114,9 @@ func (ps *problems) channels(field string, names []string) {
 		ps.add(field, "has %d channels, may have at most %d", len(names), MaxChannels)
 	}
 	for i, name := range names {
-		ps.channelName(at(field, i), name)
+		ps.channelName(elementName(field, i), name)
 		if slices.Contains(names[:i], name) {
-			ps.add(at(field, i), "%q stands twice", name)
+			ps.add(elementName(field, i), "%q stands twice", name)
 		}
 	}
 }
@@ -178,8 +178,8 @@ func Merge(settings, change map[string]any) map[string]any {
 	return merged
 }
 
-// Sent notes that a message went out.
-func (c *Channel) Sent(now time.Time) {
+// NoteSent notes that a message went out.
+func (c *Channel) NoteSent(now time.Time) {
 	c.LastSentAt = &now
 	c.Works()
 }
@@ -189,8 +189,8 @@ func (c *Channel) Works() {
 	c.LastError, c.LastErrorAt, c.FailingSince, c.AlertedAt = "", nil, nil, nil
 }
 
-// Failed notes that a message did not go out.
-func (c *Channel) Failed(now time.Time, why string) {
+// NoteFailure notes that a message did not go out.
+func (c *Channel) NoteFailure(now time.Time, why string) {
 	c.LastError, c.LastErrorAt = failure(why), &now
 	if c.FailingSince == nil {
 		c.FailingSince = &now

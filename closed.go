@@ -2,5 +2,5 @@
 
 package fermata
 
-// closed reports whether the question has its one end.
-func (q *Question) closed() bool { return q.Status != Pending }
+// isClosed reports whether the question has its one end.
+func (q *Question) isClosed() bool { return q.Status != Pending }

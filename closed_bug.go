@@ -2,6 +2,6 @@
 
 package fermata
 
-// closed is wrong on purpose: the race suite must find that a question then
+// isClosed is wrong on purpose: the race suite must find that a question then
 // has two ends.
-func (q *Question) closed() bool { return false }
+func (q *Question) isClosed() bool { return false }

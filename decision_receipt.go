@@ -56,7 +56,7 @@ func (r DecisionReceipt) Text() (string, error) {
 
 // Receipt returns the receipt of a question that is closed, without what is known of events and keys.
 func (q *Question) Receipt(now time.Time) (DecisionReceipt, error) {
-	if !q.closed() {
+	if !q.isClosed() {
 		return DecisionReceipt{}, Errorf(CodeIllegalTransition, "the question is open: there is no receipt before it is decided").
 			WithHint("who may decide it says: fermata member who-can %s", q.ID)
 	}

@@ -140,8 +140,8 @@ func (d *Delivery) note(now time.Time, what, why string) {
 	}
 }
 
-// Due reports whether something is to be done about the delivery.
-func (d *Delivery) Due(now time.Time) bool { return d.NextAt != nil && !now.Before(*d.NextAt) }
+// IsDue reports whether something is to be done about the delivery.
+func (d *Delivery) IsDue(now time.Time) bool { return d.NextAt != nil && !now.Before(*d.NextAt) }
 
 // Leased reports whether somebody is working on it.
 func (d *Delivery) Leased(now time.Time) bool {
@@ -170,11 +170,11 @@ func (d *Delivery) Deliver(now time.Time, ref json.RawMessage, shows QuestionSta
 	d.Attempts++
 	d.Shows, d.Shown = shows, max(d.Shown, shown)
 	d.note(now, what, "")
-	d.again(now)
+	d.scheduleUpdate(now)
 }
 
-// again has the message brought up to date where more happened meanwhile.
-func (d *Delivery) again(now time.Time) {
+// scheduleUpdate has the message brought up to date where more happened meanwhile.
+func (d *Delivery) scheduleUpdate(now time.Time) {
 	if d.State == DeliverySent && len(d.Ref) > 0 && d.Wanted > d.Shown {
 		d.NextAt = &now
 	}
@@ -290,7 +290,7 @@ func (d *Delivery) Skip(now time.Time, reason string) {
 	d.note(now, "skipped", reason)
 	if len(d.Ref) > 0 {
 		d.State, d.Reason = DeliverySent, ""
-		d.again(now)
+		d.scheduleUpdate(now)
 	}
 }
 
@@ -310,7 +310,7 @@ func (d *Delivery) Want(seq int64, closed bool, now time.Time) {
 	switch {
 	case d.Leased(now):
 	case d.State == DeliverySent:
-		d.again(now)
+		d.scheduleUpdate(now)
 	case closed && d.LeasedUntil == nil && (d.State == DeliveryWaiting || d.State == DeliveryFailed || len(d.Ref) > 0):
 		d.Skip(now, SkippedClosed)
 	}

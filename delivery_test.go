@@ -37,7 +37,7 @@ func TestDeliveryIsTriedAgainAndThenGivenUp(t *testing.T) {
 	if d.State != fermata.DeliveryDead || d.NextAt != nil || d.Attempts != 9 {
 		t.Fatalf("%+v", d)
 	}
-	if err := d.Redeliver(now); err != nil || !d.Due(now) {
+	if err := d.Redeliver(now); err != nil || !d.IsDue(now) {
 		t.Fatalf("it is not sent again: %v", err)
 	}
 }
@@ -56,7 +56,7 @@ func TestWhatStandsTellsTheEnd(t *testing.T) {
 		t.Fatalf("it is %s", again.State)
 	}
 	again.Want(4, true, noon)
-	if again.State != fermata.DeliverySent || !again.Due(noon) || string(again.Ref) != `"1"` {
+	if again.State != fermata.DeliverySent || !again.IsDue(noon) || string(again.Ref) != `"1"` {
 		t.Errorf("the first message is left as it is: %+v", again)
 	}
 	doubt := waiting()
@@ -96,7 +96,7 @@ func TestAnEndReachesEveryMessage(t *testing.T) {
 	sent := waiting()
 	sent.Deliver(noon, json.RawMessage(`"1"`), fermata.Pending, 3)
 	sent.Want(4, true, noon)
-	if !sent.Due(noon) {
+	if !sent.IsDue(noon) {
 		t.Error("a message that was sent is not updated")
 	}
 	fixed := waiting()
@@ -117,7 +117,7 @@ func TestAnEndReachesEveryMessage(t *testing.T) {
 		t.Error("a message that is on its way was skipped")
 	}
 	under.Deliver(noon, json.RawMessage(`"1"`), fermata.Pending, 3)
-	if !under.Due(noon) {
+	if !under.IsDue(noon) {
 		t.Error("a message that was on its way is not looked at again")
 	}
 	doubtful := waiting()
@@ -150,7 +150,7 @@ func TestAFailureIsText(t *testing.T) {
 	t.Parallel()
 	d, c := waiting(), &fermata.Channel{}
 	d.Fail(noon, "they said \x00\xff", false, 0)
-	c.Failed(noon, "they said \x00\xff")
+	c.NoteFailure(noon, "they said \x00\xff")
 	for _, kept := range []string{d.LastError, d.History[0].Error, c.LastError} {
 		if kept != "they said \uFFFD\uFFFD" {
 			t.Errorf("%q is kept", kept)

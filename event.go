@@ -131,8 +131,8 @@ type Event struct {
 	Hash string `json:"hash"`
 }
 
-// Seal numbers the event, links it to the one before and sets its hash.
-func (e *Event) Seal(seq int64, prevHash string) {
+// Link numbers the event, links it to the one before and sets its hash.
+func (e *Event) Link(seq int64, prevHash string) {
 	e.Seq, e.PrevHash = seq, prevHash
 	e.Hash = e.hash()
 }
@@ -164,8 +164,8 @@ type Chain struct {
 	Hash string
 }
 
-// Next verifies the event that follows. The error names the first bad one.
-func (c *Chain) Next(e *Event) error {
+// VerifyNext verifies the event that follows. The error names the first bad one.
+func (c *Chain) VerifyNext(e *Event) error {
 	switch {
 	case e.Seq != c.Seq+1:
 		return fmt.Errorf("event %d follows event %d: the numbers have a gap or are out of order", e.Seq, c.Seq)

@@ -20,7 +20,7 @@ func chain(n int) []*fermata.Event {
 			Actor: fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_ann", Name: "ann"}, At: noon.Add(time.Duration(i) * time.Second),
 			Data: json.RawMessage(`{"answer":"a"}`),
 		}
-		e.Seal(int64(i+1), prev)
+		e.Link(int64(i+1), prev)
 		prev = e.Hash
 		events = append(events, e)
 	}
@@ -31,7 +31,7 @@ func chain(n int) []*fermata.Event {
 func verify(events []*fermata.Event) (int, error) {
 	var c fermata.Chain
 	for i, e := range events {
-		if err := c.Next(e); err != nil {
+		if err := c.VerifyNext(e); err != nil {
 			if c.Seq != int64(i) {
 				return i, fmt.Errorf("the chain went on to %d with a bad event", c.Seq)
 			}
@@ -52,7 +52,7 @@ func TestChainHolds(t *testing.T) {
 	}
 	// A part is verified from where the last part ended.
 	c := fermata.Chain{Seq: events[2].Seq, Hash: events[2].Hash}
-	if err := c.Next(events[3]); err != nil {
+	if err := c.VerifyNext(events[3]); err != nil {
 		t.Error(err)
 	}
 	zone := time.FixedZone("elsewhere", 3600)
@@ -94,7 +94,7 @@ func TestChainFindsEveryChange(t *testing.T) {
 		if name == "seq" || name == "prev hash" || name == "hash" {
 			continue
 		}
-		events[2].Seal(events[2].Seq, events[2].PrevHash)
+		events[2].Link(events[2].Seq, events[2].PrevHash)
 		if at, err := verify(events); err == nil || at != 3 {
 			t.Errorf("%s, sealed anew: found at %d: %v", name, at, err)
 		}
@@ -133,7 +133,7 @@ func TestChainFindsTampering(t *testing.T) {
 		case "insert":
 			forged := *events[i]
 			forged.QuestionID = "q_forged"
-			forged.Seal(events[i].Seq, events[i].PrevHash)
+			forged.Link(events[i].Seq, events[i].PrevHash)
 			events, first = slices.Insert(events, i, &forged), i+1
 		case "repeat":
 			events, first = slices.Insert(events, i, events[i]), i+1

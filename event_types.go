@@ -20,9 +20,9 @@ var EventTypes = []EventType{
 	EventDeploymentRequested, EventLossAccepted, EventAuditCheckpoint,
 }
 
-// Among reports whether the type is one of those that are named: whole types
+// IsOneOf reports whether the type is one of those that are named: whole types
 // such as question.asked, or nouns such as question that stand for all of theirs.
-func (t EventType) Among(names []string) bool {
+func (t EventType) IsOneOf(names []string) bool {
 	noun, _, _ := strings.Cut(string(t), ".")
 	return slices.ContainsFunc(names, func(name string) bool { return name == string(t) || name == noun })
 }
@@ -42,7 +42,7 @@ func EventsFor(c Caller, field string, filter []string) ([]string, error) {
 	}
 	var shown []string
 	for _, t := range EventTypes {
-		if t.Among(forAgents) && (len(filter) == 0 || t.Among(filter)) {
+		if t.IsOneOf(forAgents) && (len(filter) == 0 || t.IsOneOf(filter)) {
 			shown = append(shown, string(t))
 		}
 	}
@@ -86,7 +86,7 @@ func checkEventNames(field string, names, known []string, hint string) error {
 		if slices.Contains(known, name) {
 			continue
 		}
-		ps.add(at(field, i), "there are no events of the type %q", name)
+		ps.add(elementName(field, i), "there are no events of the type %q", name)
 		noun, _, _ := strings.Cut(name, ".")
 		for _, k := range known {
 			if strings.HasPrefix(k, noun+".") && !slices.Contains(near, k) {

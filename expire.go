@@ -17,7 +17,7 @@ const (
 	ExpiredEscalated
 )
 
-// Expire applies the deadline to a question that is [Question.Due]. A question
+// Expire applies the deadline to a question that is [Question.IsOverdue]. A question
 // that was not looked at for long passes through several levels at once.
 func (q *Question) Expire(now time.Time) Expired {
 	action := q.onTimeout()
@@ -73,7 +73,7 @@ func (q *Question) Cancel(by Actor, reason string, now time.Time) (bool, error) 
 		e.Question = q
 		return false, e.WithHint("write it into the thread of the task: fermata message %s TEXT", q.TaskID)
 	case Pending:
-		q.close(Resolution{Status: Cancelled, DecidedBy: by.Kind, AnsweredBy: named(by), At: now, Comment: reason})
+		q.close(Resolution{Status: Cancelled, DecidedBy: by.Kind, AnsweredBy: actorOrNil(by), At: now, Comment: reason})
 		return true, nil
 	default:
 		return false, q.ClosedError()
@@ -99,7 +99,7 @@ func (q *Question) LetAskerDecide(by Actor, words string, now time.Time) error {
 	if q.Status != Pending {
 		return q.ClosedError()
 	}
-	q.close(Resolution{Status: Cancelled, DecidedBy: by.Kind, AnsweredBy: named(by), At: now, Comment: words, DecideYourself: true})
+	q.close(Resolution{Status: Cancelled, DecidedBy: by.Kind, AnsweredBy: actorOrNil(by), At: now, Comment: words, DecideYourself: true})
 	return nil
 }
 
@@ -119,7 +119,7 @@ func (q *Question) MayTakeDefault(c Caller) error {
 	return nil
 }
 
-func named(by Actor) *Actor {
+func actorOrNil(by Actor) *Actor {
 	if by.ID == "" && by.Name == "" {
 		return nil
 	}

@@ -44,7 +44,7 @@ func TestExpireOutcomes(t *testing.T) {
 			t.Parallel()
 			q := opened(t, decoded[fermata.Ask](t, tc.ask))
 			at := noon.Add(tc.after)
-			if !q.Due(at) || q.Due(q.Deadline.Add(-time.Millisecond)) {
+			if !q.IsOverdue(at) || q.IsOverdue(q.Deadline.Add(-time.Millisecond)) {
 				t.Fatal("due is not decided by the instant")
 			}
 			got := q.Expire(at)
@@ -55,13 +55,13 @@ func TestExpireOutcomes(t *testing.T) {
 				t.Error(diff)
 			}
 			if tc.closed == 0 {
-				if got != fermata.ExpiredEscalated || q.Status != fermata.Pending || q.Resolution != nil || q.Due(at) {
+				if got != fermata.ExpiredEscalated || q.Status != fermata.Pending || q.Resolution != nil || q.IsOverdue(at) {
 					t.Errorf("expired as %d, status %s, %+v", got, q.Status, q.Resolution)
 				}
 				return
 			}
 			r := q.Resolution
-			if got != fermata.ExpiredClosed || q.Status != fermata.TimedOut || q.Due(at) {
+			if got != fermata.ExpiredClosed || q.Status != fermata.TimedOut || q.IsOverdue(at) {
 				t.Fatalf("expired as %d, status %s", got, q.Status)
 			}
 			want := []any{fermata.TimedOut, fermata.ActorTimeout, (*fermata.Actor)(nil), noon.Add(tc.closed), tc.outcome, tc.answer}
@@ -95,13 +95,13 @@ func TestExpireWhenever(t *testing.T) {
 		end := rapid.IntRange(0, 400).Draw(t, "end at")
 		step := rapid.IntRange(1, 30).Draw(t, "step")
 		for m := 0; m <= end; m += step {
-			if at := noon.Add(time.Duration(m) * time.Minute); often.Due(at) {
+			if at := noon.Add(time.Duration(m) * time.Minute); often.IsOverdue(at) {
 				often.Expire(at)
 			}
 		}
 		at := noon.Add(time.Duration(end) * time.Minute)
 		for _, q := range []*fermata.Question{seldom, often} {
-			if q.Due(at) {
+			if q.IsOverdue(at) {
 				q.Expire(at)
 			}
 		}
@@ -117,7 +117,7 @@ func TestExpireWhenever(t *testing.T) {
 func TestExpireNeverWithoutDeadline(t *testing.T) {
 	t.Parallel()
 	q := opened(t, fermata.Ask{Question: "a?", Timeout: fermata.Never})
-	if q.Due(noon.AddDate(100, 0, 0)) {
+	if q.IsOverdue(noon.AddDate(100, 0, 0)) {
 		t.Error("a question that waits for ever is due")
 	}
 }
@@ -150,7 +150,7 @@ func TestCancel(t *testing.T) {
 		}
 	}
 	q := opened(t, fermata.Ask{Question: "a?"})
-	settle(t, q, fermata.Answer{Answer: "x"}, person("ann"), fermata.SettledNow)
+	applyAnswer(t, q, fermata.Answer{Answer: "x"}, person("ann"), fermata.AnswerCloses)
 	before := stored(t, q)
 	_, err := q.Cancel(agent, "", over)
 	wantError(t, err, fermata.CodeQuestionClosed)

@@ -401,8 +401,8 @@ func (n NewGateRule) Make(id string, by Actor, now time.Time) (*GateRule, error)
 	return r, nil
 }
 
-// Counted reports whether the rule lets through a limited number of calls.
-func (r *GateRule) Counted() bool { return r.Uses > 0 }
+// IsLimited reports whether the rule lets through a limited number of calls.
+func (r *GateRule) IsLimited() bool { return r.Uses > 0 }
 
 // Live reports whether the rule is neither expired nor used up.
 func (r *GateRule) Live(now time.Time) bool {
@@ -442,7 +442,7 @@ func (q *Question) Refusal() string {
 	case r.Status == TimedOut:
 		return fmt.Sprintf("nobody answered %s before its deadline at %s; time refused this call, no person did", q.ID, at)
 	case r.Status == Cancelled && r.DecideYourself:
-		return withWords(q.Resolution.withdrawn(q.Type), r.Comment)
+		return withWords(q.Resolution.describeWithdrawal(q.Type), r.Comment)
 	case r.TaskEnded != "":
 		return fmt.Sprintf("the task ended at %s before anybody decided on %s; nobody approved this call", at, q.ID)
 	case r.Status == Cancelled:

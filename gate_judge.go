@@ -295,7 +295,7 @@ func (r *GateRule) fitsValue(at, pattern string, v any, read ReadShell) bool {
 			}
 			return slices.ContainsFunc(v, one)
 		}
-		text = quoted(v)
+		text = quoteWords(v)
 	default:
 		data, err := json.Marshal(v)
 		if err != nil {
@@ -307,7 +307,7 @@ func (r *GateRule) fitsValue(at, pattern string, v any, read ReadShell) bool {
 		return true
 	}
 	if r.Decision == GateAllow {
-		return glob(pattern, text) && honest(text) && (!command || read(text).Plain)
+		return glob(pattern, text) && isVisibleText(text) && (!command || read(text).Plain)
 	}
 	if glob(pattern, text) || glob(pattern, path.Clean(text)) {
 		return true
@@ -323,8 +323,8 @@ func isCommand(at string) bool {
 	}, name)
 }
 
-// quoted writes words as a shell reads them.
-func quoted(list words) string {
+// quoteWords writes words as a shell reads them.
+func quoteWords(list words) string {
 	out := make([]string, 0, len(list))
 	for _, w := range list {
 		safe := w != "" && strings.IndexFunc(w, func(r rune) bool {
@@ -338,10 +338,10 @@ func quoted(list words) string {
 	return strings.Join(out, " ")
 }
 
-// honest refuses texts in which something hides from a pattern: control and
+// isVisibleText refuses texts in which something hides from a pattern: control and
 // invisible characters, other white space than the plain one, and steps up
 // the tree of folders.
-func honest(s string) bool {
+func isVisibleText(s string) bool {
 	for _, r := range s {
 		if r == unicode.ReplacementChar || r != ' ' && !unicode.IsGraphic(r) || r != ' ' && unicode.IsSpace(r) ||
 			unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) {
@@ -385,8 +385,8 @@ func glob(pattern, s string) bool {
 	return i == len(p)
 }
 
-// Why says in words how the rules came to their decision.
-func (r Ruling) Why() string {
+// Explain says in words how the rules came to their decision.
+func (r Ruling) Explain() string {
 	if r.Rule != nil {
 		return r.Rule.Sentence()
 	}

@@ -129,7 +129,7 @@ func anyText(v any, name string, is func(name, text string) bool) bool {
 	case string:
 		return is(name, v)
 	case []any:
-		if list, ok := scalars(v); ok && is(name, quoted(list)) {
+		if list, ok := scalars(v); ok && is(name, quoteWords(list)) {
 			return true
 		}
 		return slices.ContainsFunc(v, func(inner any) bool { return anyText(inner, name, is) })
@@ -309,7 +309,7 @@ func wordsLine(v any) (string, bool) {
 		return v, true
 	case []any:
 		list, ok := scalars(v)
-		return quoted(list), ok
+		return quoteWords(list), ok
 	default:
 		return "", false
 	}

@@ -141,7 +141,7 @@ func TestProtectedGitFiles(t *testing.T) {
 			for _, rules := range [][]*fermata.GateRule{nil, {all}} {
 				got := fermata.Judge(&call, fermata.GateScope{}, rules, policy, wordShell, noon)
 				if asks := got.Decision == fermata.GateAsk && got.Rule.ID == fermata.ProtectedRule; asks != tt.asks {
-					t.Errorf("with %d rules: %s, %s", len(rules), got.Decision, got.Why())
+					t.Errorf("with %d rules: %s, %s", len(rules), got.Decision, got.Explain())
 				}
 			}
 		})
@@ -163,7 +163,7 @@ func TestProtectedFolderOfACall(t *testing.T) {
 	} {
 		all := gateRule("", fermata.NewGateRule{Tool: "*", Decision: fermata.GateAllow})
 		if got := fermata.Judge(&tt.call, fermata.GateScope{}, []*fermata.GateRule{all}, fermata.DefaultPolicy(), wordShell, noon); got.Rule == nil || got.Rule.ID != tt.want {
-			t.Errorf("%s: %s by %s", name, got.Decision, got.Why())
+			t.Errorf("%s: %s by %s", name, got.Decision, got.Explain())
 		}
 	}
 }
@@ -230,7 +230,7 @@ func TestProtectedAgentFiles(t *testing.T) {
 			call := fermata.GateCall{Tool: tt.tool, Input: json.RawMessage(tt.input)}
 			got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{all}, fermata.Policy{GateDefault: fermata.GateAllow}, wordShell, noon)
 			if asks := got.Decision == fermata.GateAsk && got.Rule.ID == fermata.ProtectedAgentRule; asks != tt.asks {
-				t.Errorf("%s, %s", got.Decision, got.Why())
+				t.Errorf("%s, %s", got.Decision, got.Explain())
 			}
 		})
 	}
@@ -245,7 +245,7 @@ func TestProtectedGitFilesByName(t *testing.T) {
 	deny := gateRule("deny", fermata.NewGateRule{Tool: "Write", Decision: fermata.GateDeny})
 	for want, rules := range map[string][]*fermata.GateRule{"named": {named, wide}, fermata.ProtectedRule: {wide}, "deny": {named, wide, deny}} {
 		if got := fermata.Judge(&call, fermata.GateScope{}, rules, fermata.DefaultPolicy(), noShell, noon); got.Rule == nil || got.Rule.ID != want {
-			t.Errorf("%s: %s by %s", want, got.Decision, got.Why())
+			t.Errorf("%s: %s by %s", want, got.Decision, got.Explain())
 		}
 	}
 }
@@ -257,7 +257,7 @@ func TestProtectedHookByName(t *testing.T) {
 	for pattern, want := range map[string]fermata.GateDecision{"*/hooks/update": fermata.GateAllow, "/srv/*": fermata.GateAsk, "*/hooks/*": fermata.GateAsk} {
 		rule := gateRule("rule", fermata.NewGateRule{Tool: "Write", Args: map[string]string{"file_path": pattern}, Decision: fermata.GateAllow})
 		if got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{rule}, fermata.DefaultPolicy(), noShell, noon); got.Decision != want {
-			t.Errorf("%s: %s by %s, want %s", pattern, got.Decision, got.Why(), want)
+			t.Errorf("%s: %s by %s, want %s", pattern, got.Decision, got.Explain(), want)
 		}
 	}
 }

@@ -209,7 +209,7 @@ func TestNewGateRuleCheck(t *testing.T) {
 	wantError(t, bad.Check(), fermata.CodeInvalidRequest, "tool", "risk", "decision", "args", "project", "expires_in", "uses")
 	wantError(t, fermata.NewGateRule{Tool: "*", Decision: fermata.GateDeny, Uses: 1}.Check(), fermata.CodeInvalidRequest, "uses")
 	rule, err := fermata.NewGateRule{Tool: "*", Decision: fermata.GateAllow, ExpiresIn: "1h", Uses: 1}.Make("rule_1", fermata.System, noon)
-	if err != nil || !rule.ExpiresAt.Equal(noon.Add(time.Hour)) || !rule.Counted() || !rule.Live(noon) || rule.Live(noon.Add(time.Hour)) {
+	if err != nil || !rule.ExpiresAt.Equal(noon.Add(time.Hour)) || !rule.IsLimited() || !rule.Live(noon) || rule.Live(noon.Add(time.Hour)) {
 		t.Errorf("%+v, %v", rule, err)
 	}
 }

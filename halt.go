@@ -9,9 +9,9 @@ import "time"
 // the task's last one where none was named; nil is none.
 func (t *Task) Halt(runID string, run *Run, now time.Time) string {
 	switch {
-	case t.State.Ended():
+	case t.State.IsEnded():
 		return "the task is " + string(t.State)
-	case t.Paused():
+	case t.IsPaused():
 		return "the task is paused, and a person resumes it"
 	case run == nil && runID == "":
 		return ""

@@ -61,14 +61,14 @@ func (p Policy) UndoTime(q *Question) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// Hold is [Question.Settle] for an answer that may be taken back: it is checked
+// Hold is [Question.ApplyAnswer] for an answer that may be taken back: it is checked
 // now, and settles the question when it is released, by [Question.Release]. It
 // is never held beyond the deadline. Where the policy holds nothing the answer
 // settles the question at once.
-func (q *Question) Hold(a Answer, c Caller, p Policy, now time.Time) (Settled, error) {
+func (q *Question) Hold(a Answer, c Caller, p Policy, now time.Time) (AnswerOutcome, error) {
 	d := p.UndoTime(q)
-	if d <= 0 || q.closed() || q.Held != nil {
-		return q.Settle(a, c, now)
+	if d <= 0 || q.isClosed() || q.Held != nil {
+		return q.ApplyAnswer(a, c, now)
 	}
 	r, err := q.resolve(a, c, now)
 	if err != nil {
@@ -85,16 +85,16 @@ func (q *Question) Hold(a Answer, c Caller, p Policy, now time.Time) (Settled, e
 	if len(q.Items) == 1 {
 		q.Held.Answer = r.Answers[q.Items[0].Key]
 	}
-	return SettledHeld, nil
+	return AnswerHeld, nil
 }
 
-// settleHeld treats an answer to a question that holds one already: the same
+// applyToHeld treats an answer to a question that holds one already: the same
 // again is fine, any other is a conflict that names who was first.
-func (q *Question) settleHeld(a Answer, answers map[string]any, c Caller) (Settled, error) {
+func (q *Question) applyToHeld(a Answer, answers map[string]any, c Caller) (AnswerOutcome, error) {
 	h := q.Held
 	mine := h.By.ID == c.Actor().ID
 	if mine && sameAnswers(h.Answers, answers) && h.resolution().sameEdit(a.Action) && q.keptComment(a, h.Comment) == nil {
-		return SettledBefore, nil
+		return AnswerRepeats, nil
 	}
 	e := Errorf(CodeQuestionClosed, "the question is %s", h.resolution().Sentence())
 	e.Question = q
@@ -112,7 +112,7 @@ func (q *Question) HeldDue(now time.Time) bool {
 
 // Decided reports whether something settles the question as soon as somebody
 // looks: the held answer or the deadline.
-func (q *Question) Decided(now time.Time) bool { return q.HeldDue(now) || q.Due(now) }
+func (q *Question) Decided(now time.Time) bool { return q.HeldDue(now) || q.IsOverdue(now) }
 
 // Release lets the held answer settle the question. The question must be
 // [Question.HeldDue].
@@ -140,8 +140,8 @@ func (q *Question) Undo(c Caller) error {
 	case !c.RoleIn(q.Project).AtLeast(RoleResponder):
 		return Errorf(CodeNotEligible, "the role %s may not answer in the project %s", c.RoleIn(q.Project), q.Project)
 	case !c.Has(ScopeAnswer):
-		return c.missing(ScopeAnswer)
-	case q.closed():
+		return c.missingScope(ScopeAnswer)
+	case q.isClosed():
 		return q.ClosedError()
 	case q.Held == nil:
 		return Errorf(CodeIllegalTransition, "the question holds no answer that could be taken back").

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-func hold(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.Caller, want fermata.Settled) {
+func hold(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.Caller, want fermata.AnswerOutcome) {
 	t.Helper()
 	got, err := q.Hold(a, c, fermata.DefaultPolicy(), later)
 	if err != nil {
@@ -38,8 +38,8 @@ func TestHeldAnswerBecomesTheResolution(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			now, then := opened(t, decoded[fermata.Ask](t, c.ask)), opened(t, decoded[fermata.Ask](t, c.ask))
-			settle(t, now, c.answer, person("ann"), fermata.SettledNow)
-			hold(t, then, c.answer, person("ann"), fermata.SettledHeld)
+			applyAnswer(t, now, c.answer, person("ann"), fermata.AnswerCloses)
+			hold(t, then, c.answer, person("ann"), fermata.AnswerHeld)
 			if then.Status != fermata.Pending || then.Resolution != nil {
 				t.Fatalf("the question is %s: %+v", then.Status, then.Resolution)
 			}
@@ -82,9 +82,9 @@ func TestWhatIsHeld(t *testing.T) {
 			t.Fatal(err)
 		}
 		switch {
-		case c.want == 0 && (settled != fermata.SettledNow || q.Held != nil):
+		case c.want == 0 && (settled != fermata.AnswerCloses || q.Held != nil):
 			t.Errorf("%s: settled as %d with %+v", name, settled, q.Held)
-		case c.want > 0 && (settled != fermata.SettledHeld || q.Held.ReleaseAt.Sub(later) != c.want):
+		case c.want > 0 && (settled != fermata.AnswerHeld || q.Held.ReleaseAt.Sub(later) != c.want):
 			t.Errorf("%s: settled as %d with %+v", name, settled, q.Held)
 		}
 	}
@@ -94,7 +94,7 @@ func TestWhatIsHeld(t *testing.T) {
 func TestVotesAreNotHeld(t *testing.T) {
 	t.Parallel()
 	q := opened(t, decoded[fermata.Ask](t, `{"type":"approval","question":"Deploy?","approvals":{"required":2}}`))
-	hold(t, q, fermata.Answer{Answer: "approve"}, person("ann"), fermata.SettledVote)
+	hold(t, q, fermata.Answer{Answer: "approve"}, person("ann"), fermata.AnswerVotes)
 	if q.Held != nil || len(q.Votes) != 1 {
 		t.Errorf("%+v", q)
 	}
@@ -104,10 +104,10 @@ func TestAnswersBesideAHeldOne(t *testing.T) {
 	t.Parallel()
 	ann, bob := person("ann"), person("bob")
 	q := opened(t, decoded[fermata.Ask](t, twoOptions))
-	hold(t, q, fermata.Answer{Answer: "a"}, ann, fermata.SettledHeld)
+	hold(t, q, fermata.Answer{Answer: "a"}, ann, fermata.AnswerHeld)
 	q = stored(t, q)
-	hold(t, q, fermata.Answer{Answer: "a"}, ann, fermata.SettledBefore)
-	settle(t, q, fermata.Answer{Answer: "a"}, ann, fermata.SettledBefore)
+	hold(t, q, fermata.Answer{Answer: "a"}, ann, fermata.AnswerRepeats)
+	applyAnswer(t, q, fermata.Answer{Answer: "a"}, ann, fermata.AnswerRepeats)
 	refused(t, q, fermata.Answer{Answer: "a", Comment: "but gently"}, ann, fermata.CodeQuestionClosed)
 	refused(t, q, fermata.Answer{Answer: "b"}, ann, fermata.CodeQuestionClosed)
 	refused(t, q, fermata.Answer{Answer: "a"}, bob, fermata.CodeQuestionClosed)
@@ -133,7 +133,7 @@ func TestUndo(t *testing.T) {
 	ann, bob := person("ann"), person("bob")
 	q := opened(t, decoded[fermata.Ask](t, twoOptions))
 	wantError(t, q.Undo(ann), fermata.CodeIllegalTransition)
-	hold(t, q, fermata.Answer{Answer: "a"}, ann, fermata.SettledHeld)
+	hold(t, q, fermata.Answer{Answer: "a"}, ann, fermata.AnswerHeld)
 	wantError(t, q.Undo(bob), fermata.CodeNotEligible)
 	if err := q.Undo(ann); err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestUndo(t *testing.T) {
 	if q.Held != nil || q.Status != fermata.Pending {
 		t.Fatalf("%+v", q)
 	}
-	settle(t, q, fermata.Answer{Answer: "b"}, bob, fermata.SettledNow)
+	applyAnswer(t, q, fermata.Answer{Answer: "b"}, bob, fermata.AnswerCloses)
 	wantError(t, q.Undo(ann), fermata.CodeQuestionClosed)
 }
 
@@ -149,7 +149,7 @@ func TestUndo(t *testing.T) {
 func TestAgentsDoNotSeeHeldAnswers(t *testing.T) {
 	t.Parallel()
 	q := opened(t, decoded[fermata.Ask](t, twoOptions))
-	hold(t, q, fermata.Answer{Answer: "a"}, person("ann"), fermata.SettledHeld)
+	hold(t, q, fermata.Answer{Answer: "a"}, person("ann"), fermata.AnswerHeld)
 	if q.SeenBy(fermata.Caller{Kind: fermata.ActorAgent}).Held != nil {
 		t.Error("an agent sees the held answer")
 	}
@@ -165,7 +165,7 @@ func TestAgentsDoNotSeeHeldAnswers(t *testing.T) {
 func TestCancelWinsOverAHeldAnswer(t *testing.T) {
 	t.Parallel()
 	q := opened(t, decoded[fermata.Ask](t, twoOptions))
-	hold(t, q, fermata.Answer{Answer: "a"}, person("ann"), fermata.SettledHeld)
+	hold(t, q, fermata.Answer{Answer: "a"}, person("ann"), fermata.AnswerHeld)
 	if ok, err := q.Cancel(agent, "", later); !ok || err != nil {
 		t.Fatal(ok, err)
 	}

@@ -172,8 +172,8 @@ func (it *Item) checkLimits(ps *problems, at string) {
 		ps.add(at+"max_length", "leaves no room for an answer")
 	case it.MinLength != nil && it.MaxLength != nil && *it.MinLength > *it.MaxLength:
 		ps.add(at+"min_length", "is above max_length")
-	case it.MinLength != nil && *it.MinLength > it.longest():
-		ps.add(at+"min_length", "is above %d, the most that an answer may have", it.longest())
+	case it.MinLength != nil && *it.MinLength > it.maxLength():
+		ps.add(at+"min_length", "is above %d, the most that an answer may have", it.maxLength())
 	}
 	if it.Min != nil && it.Max != nil && *it.Min > *it.Max {
 		ps.add(at+"min", "is above max")
@@ -220,8 +220,8 @@ func (it *Item) checkCounts(ps *problems, at string) {
 	}
 }
 
-// longest is the most characters that a text answer may have.
-func (it *Item) longest() int {
+// maxLength is the most characters that a text answer may have.
+func (it *Item) maxLength() int {
 	if it.MaxLength != nil {
 		return *it.MaxLength
 	}
@@ -273,7 +273,7 @@ func (it *Item) normalizeText(value any) (any, error) {
 	if !ok {
 		return nil, Errorf(CodeInvalidRequest, "must be a text")
 	}
-	n, longest := utf8.RuneCountInString(s), it.longest()
+	n, longest := utf8.RuneCountInString(s), it.maxLength()
 	switch {
 	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
 		return nil, Errorf(CodeInvalidRequest, "is not valid UTF-8 text")

@@ -223,9 +223,9 @@ type machine struct {
 	model model
 }
 
-var settledNames = map[fermata.Settled]string{
-	fermata.SettledNow: "now", fermata.SettledBefore: "before", fermata.SettledVote: "vote", fermata.SettledLate: "late",
-	fermata.SettledHeld: "held",
+var settledNames = map[fermata.AnswerOutcome]string{
+	fermata.AnswerCloses: "now", fermata.AnswerRepeats: "before", fermata.AnswerVotes: "vote", fermata.AnswerLate: "late",
+	fermata.AnswerHeld: "held",
 }
 
 func (m *machine) now() time.Time { return noon.Add(time.Duration(m.model.clock) * time.Minute) }
@@ -263,7 +263,7 @@ func (m *machine) closed(t *rapid.T) {
 	}
 	m.task.Reason = reason
 	m.move(t, to)
-	if to.Ended() {
+	if to.IsEnded() {
 		m.task.Unread = 0
 	}
 }
@@ -353,7 +353,7 @@ func (m *machine) answer(t *rapid.T) {
 	}
 	a.Undo = rapid.Bool().Draw(t, "undo")
 	want := m.model.answer(who, a.Answer.(string), a.Restart, unseen, a.Undo)
-	settled, err := m.settle(a, c)
+	settled, err := m.applyAnswer(a, c)
 	got := string(fermata.CodeOf(err))
 	if err == nil {
 		got = settledNames[settled]
@@ -363,22 +363,22 @@ func (m *machine) answer(t *rapid.T) {
 	}
 	switch {
 	case err != nil:
-	case settled == fermata.SettledNow:
+	case settled == fermata.AnswerCloses:
 		m.closed(t)
-	case settled == fermata.SettledLate:
-		if a.Restart || !m.task.State.Ended() {
+	case settled == fermata.AnswerLate:
+		if a.Restart || !m.task.State.IsEnded() {
 			m.task.Unread++
 		}
-		if a.Restart && m.task.State.Ended() {
-			m.move(t, m.task.Ready())
+		if a.Restart && m.task.State.IsEnded() {
+			m.move(t, m.task.ReadyState())
 		}
 	}
 }
 
-// settle applies the rule that the answer asks for.
-func (m *machine) settle(a fermata.Answer, c fermata.Caller) (fermata.Settled, error) {
+// applyAnswer applies the rule that the answer asks for.
+func (m *machine) applyAnswer(a fermata.Answer, c fermata.Caller) (fermata.AnswerOutcome, error) {
 	if !a.Undo {
-		return m.question.Settle(a, c, m.now())
+		return m.question.ApplyAnswer(a, c, m.now())
 	}
 	p := fermata.DefaultPolicy()
 	p.UndoSeconds = ptr(heldMinutes * 60)
@@ -480,8 +480,8 @@ func (m *machine) work(t *rapid.T) {
 	case m.task.State == fermata.TaskInProgress && pending:
 		m.move(t, m.question.Type.Awaiting())
 		m.model.state = map[bool]string{false: "awaiting_input", true: "awaiting_approval"}[m.model.question.approval]
-	case m.task.State.Ended():
-		m.move(t, m.task.Ready())
+	case m.task.State.IsEnded():
+		m.move(t, m.task.ReadyState())
 		m.model.reopen()
 	}
 }
@@ -489,7 +489,7 @@ func (m *machine) work(t *rapid.T) {
 func (m *machine) cancelTask(t *rapid.T) {
 	m.look(t)
 	m.model.look()
-	if m.task.State.Ended() {
+	if m.task.State.IsEnded() {
 		return
 	}
 	m.move(t, fermata.TaskCancelled)

@@ -99,7 +99,7 @@ func TestAssuranceOfAnAnswer(t *testing.T) {
 				if known == fermata.AssurancePasskey {
 					answer = signed(t, q, answer, c, noon)
 				}
-				_, err = q.Settle(answer, c, noon)
+				_, err = q.ApplyAnswer(answer, c, noon)
 				enough := tt.least == "" || known.AtLeast(tt.least)
 				if (err == nil) != enough || !enough && fermata.CodeOf(err) != fermata.CodeNotEligible {
 					t.Errorf("%s: %v", known, err)
@@ -183,7 +183,7 @@ func TestWhoChangesWhatIsOwn(t *testing.T) {
 	} {
 		c := person("ann")
 		tt.change(&c)
-		if err := c.May(fermata.ToChangeOwn, c.Own()); (err == nil) != tt.may {
+		if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); (err == nil) != tt.may {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -82,11 +82,11 @@ func (t *Task) ReceiptOf(m *Message) Receipt {
 		return ReceiptHanded
 	case !t.ReadsMessages():
 		return ReceiptUnread
-	case t.State.Ended():
+	case t.State.IsEnded():
 		return ReceiptEnded
 	case t.Runner == RunnerExternal:
 		return ReceiptMaker
-	case t.Paused():
+	case t.IsPaused():
 		return ReceiptPaused
 	default:
 		return ReceiptWaits
@@ -112,7 +112,7 @@ func (t *Task) Interrupt() (TaskState, bool) {
 		// question stays open.
 		return t.State, false
 	}
-	if t.Paused() {
+	if t.IsPaused() {
 		// Only a person who resumes it hands it back.
 		return t.State, false
 	}
@@ -132,9 +132,9 @@ func (t *Task) Resumed() TaskState {
 	return TaskInputReceived
 }
 
-// Ready returns the state of a task that nothing holds back any more: with
+// ReadyState returns the state of a task that nothing holds back any more: with
 // something to hand over it goes before all open ones.
-func (t *Task) Ready() TaskState {
+func (t *Task) ReadyState() TaskState {
 	switch {
 	case t.Runner == RunnerExternal:
 		return TaskInProgress

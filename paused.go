@@ -2,6 +2,6 @@
 
 package fermata
 
-// Paused reports whether a person halted the task: it waits until somebody
+// IsPaused reports whether a person halted the task: it waits until somebody
 // resumes it.
-func (t *Task) Paused() bool { return t.State == TaskDeferred && t.Reason == ReasonPaused }
+func (t *Task) IsPaused() bool { return t.State == TaskDeferred && t.Reason == ReasonPaused }

@@ -2,6 +2,6 @@
 
 package fermata
 
-// Paused is wrong on purpose: the suites must find that a paused task then goes
+// IsPaused is wrong on purpose: the suites must find that a paused task then goes
 // on with the next message.
-func (t *Task) Paused() bool { return false }
+func (t *Task) IsPaused() bool { return false }

@@ -102,7 +102,7 @@ func InProject(name string) Place {
 func InTask(t *Task, ancestors ...*Task) Place {
 	at := InProject(t.Project)
 	// An older server claimed it and noted no holder: its run goes on.
-	at.shared = t.RunID != "" && t.WorkerTokenID == "" && !t.State.Ended()
+	at.shared = t.RunID != "" && t.WorkerTokenID == "" && !t.State.IsEnded()
 	at.task, at.agents = t.ID, t.agents()
 	for _, a := range ancestors {
 		at.agents = append(at.agents, a.agents()...)
@@ -125,8 +125,8 @@ func (c Caller) Owns(t *Task) bool { return slices.Contains(t.agents(), c.TokenI
 // OfMember is what belongs to a person.
 func OfMember(id string) Place { return Place{kind: atMember, member: id} }
 
-// Own is what belongs to the caller himself.
-func (c Caller) Own() Place { return Place{kind: atMember, member: c.MemberID} }
+// OwnPlace is what belongs to the caller himself.
+func (c Caller) OwnPlace() Place { return Place{kind: atMember, member: c.MemberID} }
 
 // May says why the caller may not do something there, nil where he may. It is
 // the one rule of who may what; who may decide a question is asked besides.
@@ -190,7 +190,7 @@ func (c Caller) mayOwn(p *permission) error {
 	case p.own == ownActs && c.Has(ScopeAnswer):
 		return nil
 	}
-	return c.missing(ScopeAnswer)
+	return c.missingScope(ScopeAnswer)
 }
 
 func (c Caller) mayAsKind(p *permission, at Place) error {
@@ -212,7 +212,7 @@ func (c Caller) mayByScope(p *permission) error {
 	if slices.ContainsFunc(p.Scopes, c.Has) {
 		return nil
 	}
-	return c.missing(p.Scopes[0])
+	return c.missingScope(p.Scopes[0])
 }
 
 // Needs refuses a caller without the scope.
@@ -220,11 +220,11 @@ func (c Caller) Needs(s Scope) error {
 	if c.Has(s) {
 		return nil
 	}
-	return c.missing(s)
+	return c.missingScope(s)
 }
 
-// missing refuses a caller without the scope.
-func (c Caller) missing(s Scope) error {
+// missingScope refuses a caller without the scope.
+func (c Caller) missingScope(s Scope) error {
 	if s == ScopeAdmin && c.AdminNeeds != "" && c.Role == RoleAdmin {
 		return c.mustSignIn()
 	}

@@ -138,16 +138,16 @@ func (p Policy) Check() error {
 	}
 	ps.leastRisks(p)
 	if p.AutoConfidence != nil {
-		ps.between("auto_confidence", *p.AutoConfidence, 0, 100)
+		ps.checkRange("auto_confidence", *p.AutoConfidence, 0, 100)
 	}
 	if p.AskConfidence != nil {
-		ps.between("ask_confidence", *p.AskConfidence, 0, 100)
+		ps.checkRange("ask_confidence", *p.AskConfidence, 0, 100)
 	}
 	if p.AutoConfidence != nil && p.AskConfidence != nil && *p.AskConfidence > *p.AutoConfidence {
 		ps.add("ask_confidence", "is above auto_confidence")
 	}
 	if p.UndoSeconds != nil {
-		ps.between("undo_seconds", *p.UndoSeconds, 0, MaxUndoSeconds)
+		ps.checkRange("undo_seconds", *p.UndoSeconds, 0, MaxUndoSeconds)
 	}
 	ps.oneOf("link_answers", string(p.LinkAnswers), linkAnswers)
 	ps.oneOf("gate_default", string(p.GateDefault), []string{string(GateAllow), string(GateDeny), string(GateAsk)})
@@ -261,8 +261,8 @@ type Thresholds struct {
 	Auto, Ask *int
 }
 
-// Over returns the policy with these limits.
-func (t Thresholds) Over(p Policy) Policy {
+// ApplyTo returns the policy with these limits.
+func (t Thresholds) ApplyTo(p Policy) Policy {
 	if t.Auto != nil {
 		p.AutoConfidence = t.Auto
 	}

@@ -107,7 +107,7 @@ func (q *QuietHours) check(ps *problems) {
 	ps.oneOf("quiet.deadlines", string(q.Deadlines), []string{string(DeadlinesUrgent), string(DeadlinesAll), string(DeadlinesNone)})
 	for i, day := range q.Days {
 		if !slices.Contains(weekdays, day) {
-			ps.add(at("quiet.days", i), "is %q, must be one of mon, tue, wed, thu, fri, sat, sun", day)
+			ps.add(elementName("quiet.days", i), "is %q, must be one of mon, tue, wed, thu, fri, sat, sun", day)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func (p Preferences) Wants(channel, kind string, t QuestionType) bool {
 		if !ok {
 			continue
 		}
-		if on := c.of(t); on != nil {
+		if on := c.forType(t); on != nil {
 			return *on
 		}
 	}
@@ -175,7 +175,7 @@ func (p Preferences) HearsProgress() bool {
 	return false
 }
 
-func (c ChannelPreference) of(t QuestionType) *bool {
+func (c ChannelPreference) forType(t QuestionType) *bool {
 	switch t {
 	case Approval:
 		return c.Approval

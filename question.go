@@ -323,8 +323,8 @@ func (q *Question) close(r Resolution) {
 	q.Resolution = &r
 }
 
-// Due reports whether the deadline has passed. The instant decides, not the
+// IsOverdue reports whether the deadline has passed. The instant decides, not the
 // moment at which somebody looks.
-func (q *Question) Due(now time.Time) bool {
+func (q *Question) IsOverdue(now time.Time) bool {
 	return q.Status == Pending && q.Deadline != nil && !now.Before(*q.Deadline)
 }

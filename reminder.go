@@ -41,11 +41,11 @@ func (ps *problems) reminders(reminders []string) {
 	for i, s := range reminders {
 		switch d, err := delay(s); {
 		case err != nil:
-			ps.add(at("reminders", i), "%s", err)
+			ps.add(elementName("reminders", i), "%s", err)
 		case d == 0:
-			ps.add(at("reminders", i), "must be later than the question itself")
+			ps.add(elementName("reminders", i), "must be later than the question itself")
 		case slices.Contains(reminders[:i], s):
-			ps.add(at("reminders", i), "%q stands twice", s)
+			ps.add(elementName("reminders", i), "%q stands twice", s)
 		}
 	}
 }

@@ -43,8 +43,8 @@ type LastRun struct {
 	Summary string `json:"summary,omitempty"`
 }
 
-// Last returns what later runs are told of this one; nil for none.
-func (r *Run) Last() *LastRun {
+// LastRun returns what later runs are told of this one; nil for none.
+func (r *Run) LastRun() *LastRun {
 	if r == nil {
 		return nil
 	}
@@ -220,7 +220,7 @@ func writeAnswer(sb *strings.Builder, a *ResumeAnswer) {
 			sb.WriteString("The default that was set when asking was taken:\n")
 		}
 	case Cancelled:
-		sb.WriteString(r.withdrawn(a.Type) + "\n")
+		sb.WriteString(r.describeWithdrawal(a.Type) + "\n")
 	case Pending:
 		// A resolution is never pending.
 	}
@@ -248,8 +248,8 @@ func writeAnswer(sb *strings.Builder, a *ResumeAnswer) {
 	sb.WriteString("\n")
 }
 
-// withdrawn says how a cancelled question of the type ended, and what its asker does now.
-func (r *Resolution) withdrawn(typ QuestionType) string {
+// describeWithdrawal says how a cancelled question of the type ended, and what its asker does now.
+func (r *Resolution) describeWithdrawal(typ QuestionType) string {
 	by := string(r.DecidedBy)
 	if r.AnsweredBy != nil {
 		by = personName(*r.AnsweredBy)

@@ -78,8 +78,8 @@ func DefaultRoutes() Routes {
 	}
 }
 
-// Of returns the route of a type of questions.
-func (r Routes) Of(t QuestionType) []RouteStep {
+// ForType returns the route of a type of questions.
+func (r Routes) ForType(t QuestionType) []RouteStep {
 	switch t {
 	case Approval:
 		return r.Approval
@@ -98,7 +98,7 @@ type namedRoute struct {
 	steps []RouteStep
 }
 
-func (r Routes) all() []namedRoute {
+func (r Routes) list() []namedRoute {
 	return []namedRoute{
 		{"blocking", r.Blocking},
 		{"approval", r.Approval},
@@ -112,10 +112,10 @@ func (r Routes) all() []namedRoute {
 // ones: names of channels, and kinds that the server has.
 func (r Routes) CheckChannels(known []string) error {
 	var ps problems
-	for _, route := range r.all() {
+	for _, route := range r.list() {
 		for i, s := range route.steps {
 			if !slices.Contains(known, s.Channel) {
-				ps.add(at(route.name, i)+".channel", "there is no channel %q here", s.Channel)
+				ps.add(elementName(route.name, i)+".channel", "there is no channel %q here", s.Channel)
 			}
 		}
 	}
@@ -129,11 +129,11 @@ func (r Routes) CheckChannels(known []string) error {
 // lead to none of the channels, such as approval[0].
 func (r Routes) LeadingNowhere(names []string, channels []*Channel) []string {
 	var steps []string
-	for _, route := range r.all() {
+	for _, route := range r.list() {
 		for i, s := range route.steps {
 			leads := slices.ContainsFunc(channels, func(c *Channel) bool { return c.Enabled && (c.Name == s.Channel || c.Kind == s.Channel) })
 			if slices.Contains(names, s.Channel) && !leads {
-				steps = append(steps, at(route.name, i))
+				steps = append(steps, elementName(route.name, i))
 			}
 		}
 	}
@@ -162,12 +162,12 @@ func (r Routes) Rename(from, to string) (Routes, bool) {
 // Check reports what is wrong with the routes.
 func (r Routes) Check() error {
 	var ps problems
-	for _, route := range r.all() {
+	for _, route := range r.list() {
 		if len(route.steps) > MaxRouteSteps {
 			ps.add(route.name, "has %d steps, may have at most %d", len(route.steps), MaxRouteSteps)
 		}
 		for i, s := range route.steps {
-			s.check(&ps, at(route.name, i))
+			s.check(&ps, elementName(route.name, i))
 		}
 	}
 	if len(ps) > 0 {
@@ -193,8 +193,8 @@ func delay(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// at names an element of a list in a problem.
-func at(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
+// elementName names an element of a list in a problem.
+func elementName(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
 // Target is where in the system behind a channel the asker wants the question:
 // what the metadata say under the name or the kind of the channel, or under the

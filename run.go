@@ -86,9 +86,9 @@ func NewFencingToken() int64 {
 	return leastFencing + n.Int64()
 }
 
-// Seen returns the run as everybody may read it: without the fencing token,
+// PublicView returns the run as everybody may read it: without the fencing token,
 // with which its holder acts.
-func (r *Run) Seen() *Run {
+func (r *Run) PublicView() *Run {
 	if r == nil {
 		return nil
 	}

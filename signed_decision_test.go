@@ -36,7 +36,7 @@ func TestASignedAnswerDecides(t *testing.T) {
 	t.Parallel()
 	q, ann := critical(t, nil), person("ann")
 	ann.Assurance = fermata.AssuranceSession
-	settle(t, q, signed(t, q, approveDeploy, ann, later), ann, fermata.SettledNow)
+	applyAnswer(t, q, signed(t, q, approveDeploy, ann, later), ann, fermata.AnswerCloses)
 	if q.Resolution.Assurance != fermata.AssurancePasskey || q.Resolution.Signed == nil {
 		t.Errorf("%+v", q.Resolution)
 	}
@@ -44,7 +44,7 @@ func TestASignedAnswerDecides(t *testing.T) {
 		t.Error(err)
 	}
 	// The same answer may come twice, where a connection broke.
-	settle(t, q, approveDeploy, passkeyed(ann), fermata.SettledBefore)
+	applyAnswer(t, q, approveDeploy, passkeyed(ann), fermata.AnswerRepeats)
 }
 
 func passkeyed(c fermata.Caller) fermata.Caller {
@@ -63,7 +63,7 @@ func TestAnAnswerThatNeedsASignature(t *testing.T) {
 	refused(t, q, unchecked, ann, fermata.CodeInvalidRequest, "signature")
 	// Two people need none.
 	two := critical(t, func(a *fermata.Ask) { a.Approvals = &fermata.Quorum{Required: 2} })
-	settle(t, two, approveDeploy, ann, fermata.SettledVote)
+	applyAnswer(t, two, approveDeploy, ann, fermata.AnswerVotes)
 	// Nobody takes back what a passkey signed.
 	if got := fermata.DefaultPolicy().UndoTime(q); got != 0 {
 		t.Errorf("it is held for %s", got)
@@ -140,8 +140,8 @@ func TestWhereASignatureStays(t *testing.T) {
 	t.Parallel()
 	ann, bob := person("ann"), person("bob")
 	two := critical(t, func(a *fermata.Ask) { a.Approvals = &fermata.Quorum{Required: 2} })
-	settle(t, two, signed(t, two, approveDeploy, ann, later), ann, fermata.SettledVote)
-	settle(t, two, signed(t, two, approveDeploy, bob, later), bob, fermata.SettledNow)
+	applyAnswer(t, two, signed(t, two, approveDeploy, ann, later), ann, fermata.AnswerVotes)
+	applyAnswer(t, two, signed(t, two, approveDeploy, bob, later), bob, fermata.AnswerCloses)
 	for _, c := range []fermata.Caller{ann, bob} {
 		if err := two.CheckSigned(c.MemberID); err != nil {
 			t.Errorf("%s: %v", c.Name, err)
@@ -154,7 +154,7 @@ func TestWhereASignatureStays(t *testing.T) {
 
 	held := critical(t, func(a *fermata.Ask) { a.Risk = fermata.RiskMedium })
 	a := signed(t, held, approveDeploy, ann, later)
-	if got, err := held.Hold(a, ann, fermata.DefaultPolicy(), later); err != nil || got != fermata.SettledHeld {
+	if got, err := held.Hold(a, ann, fermata.DefaultPolicy(), later); err != nil || got != fermata.AnswerHeld {
 		t.Fatal(got, err)
 	}
 	held.Release()
@@ -165,7 +165,7 @@ func TestWhereASignatureStays(t *testing.T) {
 	late := critical(t, nil)
 	late.Expire(over)
 	refused(t, late, approveDeploy, passkeyed(ann), fermata.CodeNotEligible)
-	settle(t, late, signed(t, late, approveDeploy, ann, later), ann, fermata.SettledLate)
+	applyAnswer(t, late, signed(t, late, approveDeploy, ann, later), ann, fermata.AnswerLate)
 	if late.Resolution.Late[0].Signed == nil {
 		t.Error("a late answer lost its signature")
 	}
@@ -185,7 +185,7 @@ func TestALateAnswerEditsNothing(t *testing.T) {
 func TestAGrantStandsOnTheSignature(t *testing.T) {
 	t.Parallel()
 	q, ann := critical(t, nil), person("ann")
-	settle(t, q, signed(t, q, approveDeploy, ann, later), ann, fermata.SettledNow)
+	applyAnswer(t, q, signed(t, q, approveDeploy, ann, later), ann, fermata.AnswerCloses)
 	g, ok := q.Grant()
 	if !ok {
 		t.Fatal("there is no grant")
@@ -208,7 +208,7 @@ func TestTheQuestionOfAReceipt(t *testing.T) {
 	if _, err := q.Receipt(later); fermata.CodeOf(err) != fermata.CodeIllegalTransition {
 		t.Errorf("an open question: %v", err)
 	}
-	settle(t, q, signed(t, q, approveDeploy, ann, later), ann, fermata.SettledNow)
+	applyAnswer(t, q, signed(t, q, approveDeploy, ann, later), ann, fermata.AnswerCloses)
 	r, err := q.Receipt(later)
 	if err != nil {
 		t.Fatal(err)

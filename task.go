@@ -208,9 +208,9 @@ func (n NewTask) problems(now time.Time) []Problem {
 	ps.labels(n.Labels)
 	ps.oneOf("size", n.Size, Sizes)
 	if n.Priority != nil {
-		ps.between("priority", *n.Priority, 0, LowestPriority)
+		ps.checkRange("priority", *n.Priority, 0, LowestPriority)
 	}
-	ps.between("max_attempts", n.MaxAttempts, 0, 100)
+	ps.checkRange("max_attempts", n.MaxAttempts, 0, 100)
 	if n.Runner == RunnerExternal && (len(n.BlockedBy) > 0 || n.DeferUntil != nil) {
 		ps.add("runner", "an external task is never claimed, so it can neither be blocked nor deferred")
 	}
@@ -265,7 +265,7 @@ func (p TaskPatch) Apply(task *Task, now time.Time) error {
 		t.Body = *p.Body
 	}
 	if p.Priority != nil {
-		ps.between("priority", *p.Priority, 0, LowestPriority)
+		ps.checkRange("priority", *p.Priority, 0, LowestPriority)
 		t.Priority = *p.Priority
 	}
 	if p.Labels != nil {
@@ -349,7 +349,7 @@ func (ps *problems) oneOf(field, s string, allowed []string) {
 	ps.add(field, "is %q, must be one of %s", s, strings.Join(allowed, ", "))
 }
 
-func (ps *problems) between(field string, n, least, most int) {
+func (ps *problems) checkRange(field string, n, least, most int) {
 	if n < least || n > most {
 		ps.add(field, "is %d, must be between %d and %d", n, least, most)
 	}
@@ -360,7 +360,7 @@ func (ps *problems) between(field string, n, least, most int) {
 // this one, and ended in any way.
 func (t *Task) SatisfiedBy(other *Task) bool {
 	if other.ParentID == t.ID || t.Runner == RunnerWorkflow && other.Runner == RunnerWorkflow {
-		return other.State.Ended()
+		return other.State.IsEnded()
 	}
 	return other.State == TaskDone || other.State == TaskSkipped
 }
@@ -418,7 +418,7 @@ func (t *Task) AsksNow() bool {
 func (t *Task) CannotResume() error {
 	e := Errorf(CodeIllegalTransition, "a task that is %s cannot be resumed to %s", t.State, TaskInputReceived)
 	switch {
-	case t.State.Ended():
+	case t.State.IsEnded():
 		return e.WithHint("an ended task is reopened: fermata reopen %s", t.ID)
 	case t.State == TaskInProgress:
 		return e.WithHint("an agent works on it; to tell it something: fermata message %s TEXT", t.ID)
@@ -440,7 +440,7 @@ func (t *Task) CancelAgain(reason string) error {
 // CheckPause refuses to halt a task that no worker goes on with.
 func (t *Task) CheckPause() error {
 	switch {
-	case t.State.Ended():
+	case t.State.IsEnded():
 		return Errorf(CodeIllegalTransition, "a task that is %s cannot be paused", t.State).
 			WithHint("an ended task is reopened: fermata reopen %s", t.ID)
 	case t.Runner == RunnerExternal:
@@ -453,9 +453,9 @@ func (t *Task) CheckPause() error {
 	return nil
 }
 
-// CheckHeld refuses to move a paused task on in any way but resuming it.
-func (t *Task) CheckHeld() error {
-	if !t.Paused() {
+// CheckPaused refuses to move a paused task on in any way but resuming it.
+func (t *Task) CheckPaused() error {
+	if !t.IsPaused() {
 		return nil
 	}
 	return Errorf(CodeIllegalTransition, "the task is paused: only resuming it hands it back").WithHint("fermata resume %s", t.ID)

@@ -23,7 +23,7 @@ var BoardColumns = []BoardColumn{ColumnReady, ColumnWorking, ColumnNeedsPerson, 
 // Column returns where a board shows a task in the state.
 func (s TaskState) Column() BoardColumn {
 	switch {
-	case s.Ended():
+	case s.IsEnded():
 		return ColumnDone
 	case s.Suspended():
 		return ColumnNeedsPerson

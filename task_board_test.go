@@ -16,7 +16,7 @@ func TestEveryStateHasAColumn(t *testing.T) {
 		if got := s.Column() == fermata.ColumnNeedsPerson; got != s.Suspended() {
 			t.Errorf("%s is shown in the column %s", s, s.Column())
 		}
-		if got := s.Column() == fermata.ColumnDone; got != s.Ended() {
+		if got := s.Column() == fermata.ColumnDone; got != s.IsEnded() {
 			t.Errorf("%s is shown in the column %s", s, s.Column())
 		}
 	}

@@ -26,8 +26,8 @@ var TaskStates = []TaskState{
 	TaskInputReceived, TaskDone, TaskFailed, TaskCancelled, TaskSkipped,
 }
 
-// Ended reports whether no worker and no clock moves the task on any more.
-func (s TaskState) Ended() bool {
+// IsEnded reports whether no worker and no clock moves the task on any more.
+func (s TaskState) IsEnded() bool {
 	return s == TaskDone || s == TaskFailed || s == TaskCancelled || s == TaskSkipped
 }
 
@@ -139,7 +139,7 @@ func (t *Task) Move(to TaskState) error {
 		t.DeferUntil = nil
 	}
 	// What ends a task, or puts it off, says why before it moves.
-	if !to.Ended() && to != TaskDeferred {
+	if !to.IsEnded() && to != TaskDeferred {
 		t.Reason = ""
 	}
 	return nil

@@ -80,7 +80,7 @@ func TestStatesClasses(t *testing.T) {
 	}
 	got := map[fermata.TaskState]class{}
 	for _, s := range fermata.TaskStates {
-		got[s] = class{s.Claimable(), s.Suspended(), s.Ended()}
+		got[s] = class{s.Claimable(), s.Suspended(), s.IsEnded()}
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(class{})); diff != "" {
 		t.Error(diff)
@@ -91,7 +91,7 @@ func TestStatesClasses(t *testing.T) {
 func TestStatesShape(t *testing.T) {
 	t.Parallel()
 	for _, s := range fermata.TaskStates {
-		if !s.Ended() && !fermata.CanMove(s, fermata.TaskCancelled) {
+		if !s.IsEnded() && !fermata.CanMove(s, fermata.TaskCancelled) {
 			t.Errorf("a task that is %s cannot be cancelled", s)
 		}
 		if s.Claimable() && !fermata.CanMove(s, fermata.TaskInProgress) {
@@ -101,7 +101,7 @@ func TestStatesShape(t *testing.T) {
 			t.Errorf("a task that is %s cannot be moved on by an answer or a deadline", s)
 		}
 		for _, to := range fermata.TaskStates {
-			if s.Ended() && (to.Ended() || to.Suspended()) && fermata.CanMove(s, to) {
+			if s.IsEnded() && (to.IsEnded() || to.Suspended()) && fermata.CanMove(s, to) {
 				t.Errorf("an ended task moves from %s to %s; only a person's reopen and a late answer lead out of an end", s, to)
 			}
 		}
@@ -160,7 +160,7 @@ func TestStatesDocument(t *testing.T) {
 // isDrawn reports whether the diagram shows the arrow. Cancelling and
 // reopening are possible nearly everywhere and would hide the rest.
 func isDrawn(a fermata.Arrow) bool {
-	return a.To != fermata.TaskCancelled && !a.From.Ended()
+	return a.To != fermata.TaskCancelled && !a.From.IsEnded()
 }
 
 func statesDocument() string {
@@ -183,8 +183,8 @@ refused with ` + "`illegal_transition`" + `, which names both states.
 	}
 	class("A worker may claim it", fermata.TaskState.Claimable)
 	class("It needs a person", fermata.TaskState.Suspended)
-	class("It has ended", fermata.TaskState.Ended)
-	class("Something else moves it on", func(s fermata.TaskState) bool { return !s.Claimable() && !s.Suspended() && !s.Ended() })
+	class("It has ended", fermata.TaskState.IsEnded)
+	class("Something else moves it on", func(s fermata.TaskState) bool { return !s.Claimable() && !s.Suspended() && !s.IsEnded() })
 
 	sb.WriteString("\nThe diagram leaves out `cancel`, possible in every state that is not an end, and `reopen`, possible in every end.\n\n```mermaid\nstateDiagram-v2\n    [*] --> open\n    [*] --> deferred\n    [*] --> in_progress\n")
 	for _, a := range fermata.Arrows {

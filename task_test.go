@@ -126,14 +126,14 @@ func TestTaskGoesOn(t *testing.T) {
 			}
 			for _, unread := range []int{0, 1} {
 				task.Unread = unread
-				if to := task.Ready(); s.Ended() && !fermata.CanMove(s, to) {
+				if to := task.ReadyState(); s.IsEnded() && !fermata.CanMove(s, to) {
 					t.Errorf("reopening moves %s to %s, and the table does not", s, to)
 				}
 			}
 		}
 	}
 	ready := func(runner string, unread int) fermata.TaskState {
-		return (&fermata.Task{Runner: runner, Unread: unread}).Ready()
+		return (&fermata.Task{Runner: runner, Unread: unread}).ReadyState()
 	}
 	got := []fermata.TaskState{ready("", 0), ready("", 1), ready("claude", 2), ready("external", 0), ready("external", 1)}
 	if diff := cmp.Diff([]fermata.TaskState{"open", "input_received", "input_received", "in_progress", "in_progress"}, got); diff != "" {
@@ -200,7 +200,7 @@ func TestTaskAfterQuestion(t *testing.T) {
 			}
 		}
 		externalReason := ""
-		if tc.external.Ended() {
+		if tc.external.IsEnded() {
 			externalReason = tc.externalReason
 		}
 		check(&fermata.Task{State: tc.state}, true, tc.want, tc.reason)
@@ -228,7 +228,7 @@ func TestTaskSatisfiedBy(t *testing.T) {
 		if got, want := task.SatisfiedBy(other), s == "done" || s == "skipped"; got != want {
 			t.Errorf("another that is %s: %v", s, got)
 		}
-		if got := task.SatisfiedBy(child); got != s.Ended() {
+		if got := task.SatisfiedBy(child); got != s.IsEnded() {
 			t.Errorf("a child that is %s: %v", s, got)
 		}
 	}
@@ -238,10 +238,10 @@ func TestTaskResumable(t *testing.T) {
 	t.Parallel()
 	for _, s := range fermata.TaskStates {
 		task := &fermata.Task{State: s}
-		if task.Resumable() && !fermata.CanMove(s, task.Ready()) && !fermata.CanMove(s, task.Resumed()) {
+		if task.Resumable() && !fermata.CanMove(s, task.ReadyState()) && !fermata.CanMove(s, task.Resumed()) {
 			t.Errorf("a person may resume a task that is %s, and the table does not", s)
 		}
-		if task.Resumable() && (s.Ended() || s.Claimable() || s == fermata.TaskInProgress) {
+		if task.Resumable() && (s.IsEnded() || s.Claimable() || s == fermata.TaskInProgress) {
 			t.Errorf("a task that is %s waits for nobody", s)
 		}
 	}

@@ -51,8 +51,8 @@ type Token struct {
 	Hash string `json:"-"`
 }
 
-// Ended reports whether the token was revoked, or its time is over.
-func (t *Token) Ended(now time.Time) bool {
+// IsEnded reports whether the token was revoked, or its time is over.
+func (t *Token) IsEnded(now time.Time) bool {
 	return t.RevokedAt != nil || t.ExpiresAt != nil && !now.Before(*t.ExpiresAt)
 }
 
@@ -131,9 +131,9 @@ func (ps *problems) tokenProjects(n NewToken) {
 	}
 	for i, project := range n.Projects {
 		if project == "" {
-			ps.add(at("projects", i), "must not be empty")
+			ps.add(elementName("projects", i), "must not be empty")
 		}
-		ps.name(at("projects", i), project)
+		ps.name(elementName("projects", i), project)
 	}
 }
 

@@ -16,8 +16,8 @@ type ProjectSet struct {
 // Has reports whether the project is in the set.
 func (s ProjectSet) Has(project string) bool { return slices.Contains(s.Names, project) == s.Only }
 
-// Every reports whether every project is in the set, also one that is made later.
-func (s ProjectSet) Every() bool { return !s.Only && len(s.Names) == 0 }
+// HasAll reports whether every project is in the set, also one that is made later.
+func (s ProjectSet) HasAll() bool { return !s.Only && len(s.Names) == 0 }
 
 // And returns the projects that are in both sets.
 func (s ProjectSet) And(t ProjectSet) ProjectSet {
@@ -77,7 +77,7 @@ func (c Caller) maySee(at Place) error {
 	}
 	visible := c.VisibleProjects()
 	switch {
-	case at.kind == everywhere && !visible.Every():
+	case at.kind == everywhere && !visible.HasAll():
 		return Errorf(CodeForbidden, "this is about every project, and you do not see every project").
 			WithHint("ask somebody who does, such as an admin")
 	case at.kind == everywhere || visible.Has(at.name):
@@ -110,7 +110,7 @@ func (p Policy) VisibleTo(c Caller) Policy {
 // onlyVisible returns the values of the projects that the caller sees. It returns nil if there are none.
 func onlyVisible[V any](byProject map[string]V, c Caller) map[string]V {
 	visible := c.VisibleProjects()
-	if visible.Every() {
+	if visible.HasAll() {
 		return byProject
 	}
 	var kept map[string]V

@@ -27,8 +27,8 @@ func TestVisibleProjects(t *testing.T) {
 		"the server itself":                {Caller{Kind: ActorSystem}, true, true, true},
 	} {
 		seen := tt.caller.VisibleProjects()
-		if seen.Has("web") != tt.web || seen.Has("shop") != tt.shop || seen.Every() != tt.every {
-			t.Errorf("%s sees web: %t, shop: %t, every project: %t", name, seen.Has("web"), seen.Has("shop"), seen.Every())
+		if seen.Has("web") != tt.web || seen.Has("shop") != tt.shop || seen.HasAll() != tt.every {
+			t.Errorf("%s sees web: %t, shop: %t, every project: %t", name, seen.Has("web"), seen.Has("shop"), seen.HasAll())
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestProjectsInBothSets(t *testing.T) {
 	if both := shop.And(ProjectSet{Names: []string{"desk"}}); both.Has("shop") || both.Has("desk") || !both.Has("web") {
 		t.Errorf("without two: %+v", both)
 	}
-	if !(ProjectSet{}).And(ProjectSet{}).Every() {
+	if !(ProjectSet{}).And(ProjectSet{}).HasAll() {
 		t.Error("every project and every project is not every project")
 	}
 }

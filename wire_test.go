@@ -28,7 +28,7 @@ func TestWire(t *testing.T) {
 		WorkspaceID: "main", Type: fermata.EventQuestionAnswered, TaskID: "task_1", QuestionID: "q_1", RunID: "run_1",
 		Actor: wireActor, At: noon, Data: json.RawMessage(`{"answer":"a"}`),
 	}
-	event.Seal(42, "hash of event 41")
+	event.Link(42, "hash of event 41")
 	wire(t, "event", event)
 	q := wireQuestion()
 	rc := fermata.ResumeContext{

@@ -83,8 +83,8 @@ const (
 // StepStates lists every state.
 var StepStates = []StepState{StepRunning, StepWaiting, StepDone, StepSkipped, StepFailed, StepRejected, StepCancelled}
 
-// Ended reports whether nothing more happens to the step.
-func (s StepState) Ended() bool { return s != StepRunning && s != StepWaiting }
+// IsEnded reports whether nothing more happens to the step.
+func (s StepState) IsEnded() bool { return s != StepRunning && s != StepWaiting }
 
 // WorkflowStep is what became of one step of a run. A step that the run came
 // back to has several, one for each occurrence; one with foreach has one for

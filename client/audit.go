@@ -123,7 +123,7 @@ func (v *Verification) Next(e *fermata.Event) bool {
 	if v.report.Problem != "" {
 		return false
 	}
-	if err := v.chain.Next(e); err != nil {
+	if err := v.chain.VerifyNext(e); err != nil {
 		v.report.Problem = err.Error()
 		return false
 	}

@@ -59,13 +59,13 @@ func readLine(lines *bufio.Reader) ([]byte, error) {
 			return nil, fmt.Errorf("has more than %d MiB, which no event has", longestEvent>>20)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, wrapped(err)
+			return line, lineError(err)
 		}
 	}
 }
 
-// wrapped says that a line cannot be read, unless it was the last.
-func wrapped(err error) error {
+// lineError says that a line cannot be read, unless it was the last.
+func lineError(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}

@@ -18,7 +18,7 @@ func exported(from int64, n int) []string {
 	hash := "before"
 	for i := range n {
 		e := fermata.Event{Type: fermata.EventTaskCreated, Actor: fermata.System, At: time.UnixMilli(1).UTC()}
-		e.Seal(from+int64(i), hash)
+		e.Link(from+int64(i), hash)
 		hash = e.Hash
 		line, err := json.Marshal(e)
 		if err != nil {

@@ -80,11 +80,11 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return c.lost(err)
+	return c.connectionError(err)
 }
 
-// lost is the error of a connection that failed by itself.
-func (c *Client) lost(err error) error {
+// connectionError is the error of a connection that failed by itself.
+func (c *Client) connectionError(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		// The address is in the hint.
 		err = u.Err

@@ -33,9 +33,9 @@ func newSSEReader(r io.Reader, touch func()) *sseReader {
 	return &sseReader{lines: bufio.NewReaderSize(r, 32<<10), touch: touch}
 }
 
-// next returns the next frame that has data or a name. A frame that the end of
+// nextFrame returns the next frame that has data or a name. A frame that the end of
 // the stream cuts off is dropped, and its id is not taken.
-func (s *sseReader) next() (frame, error) {
+func (s *sseReader) nextFrame() (frame, error) {
 	var f frame
 	var data []string
 	id := s.id

@@ -133,7 +133,7 @@ func (s *stream) request(ctx context.Context) (*http.Request, error) {
 func (s *stream) read(r *sseReader) error {
 	r.id, r.retry = s.last, s.retry
 	for {
-		f, err := r.next()
+		f, err := r.nextFrame()
 		s.retry = r.retry
 		if err != nil {
 			s.last = r.id
@@ -158,7 +158,7 @@ func (s *stream) handle(f frame) error {
 		}
 		return nil
 	}
-	if e, ok := f.event(); ok && !s.known(e.Seq) {
+	if e, ok := f.event(); ok && !s.isKnown(e.Seq) {
 		if err := s.on(e); err != nil {
 			return handlerError{err}
 		}
@@ -175,8 +175,8 @@ func (f frame) event() (*fermata.Event, bool) {
 	return &e, true
 }
 
-// known reports whether the event was handed on before.
-func (s *stream) known(seq int64) bool {
+// isKnown reports whether the event was handed on before.
+func (s *stream) isKnown(seq int64) bool {
 	last, err := strconv.ParseInt(s.last, 10, 64)
 	return err == nil && seq <= last
 }
@@ -185,5 +185,5 @@ func (s *stream) broken(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	return s.c.lost(err)
+	return s.c.connectionError(err)
 }

@@ -36,7 +36,7 @@ func TestSSEReader(t *testing.T) {
 			r := newSSEReader(strings.NewReader(tt.in), func() {})
 			var got []frame
 			for {
-				f, err := r.next()
+				f, err := r.nextFrame()
 				if err != nil {
 					break
 				}

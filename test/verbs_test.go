@@ -37,10 +37,10 @@ func TestEveryVerbAsks(t *testing.T) {
 
 // unasked are the methods that need no verb, and why.
 var unasked = map[string]string{
-	"engine.Write":   "its caller names the verb",
-	"engine.Session": "it returns the session that calls",
-	"engine.Self":    "it returns who calls",
-	"engine.Visible": "the stream that calls it has asked",
+	"engine.Write":            "its caller names the verb",
+	"engine.Session":          "it returns the session that calls",
+	"engine.Self":             "it returns who calls",
+	"engine.VisibilityFilter": "the stream that calls it has asked",
 }
 
 // methodsWithCaller returns the functions of a room that have a parameter of

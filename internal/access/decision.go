@@ -42,7 +42,7 @@ func (p *Passkeys) BeginSignature(ctx context.Context, c fermata.Caller, decisio
 }
 
 // CheckSignature returns what the caller signed, after it has checked that a passkey of the caller signed it on a page of this
-// server. Whether it is the decision for the answer says [fermata.Question.Settle].
+// server. Whether it is the decision for the answer says [fermata.Question.ApplyAnswer].
 func (p *Passkeys) CheckSignature(ctx context.Context, c fermata.Caller, s *fermata.AnswerSignature) (*fermata.SignedDecision, error) {
 	if err := c.May(fermata.ToAnswer, fermata.Somewhere); err != nil {
 		return nil, err
@@ -75,6 +75,6 @@ func (p *Passkeys) CheckSignature(ctx context.Context, c fermata.Caller, s *ferm
 }
 
 func badSignature(err error) error {
-	return caused(fermata.Invalid(fermata.Problem{Field: "signature", Message: "is not that of a passkey of yours, for this decision, on a page of this server"}).
+	return withCause(fermata.Invalid(fermata.Problem{Field: "signature", Message: "is not that of a passkey of yours, for this decision, on a page of this server"}).
 		WithHint("sign the answer again"), err)
 }

@@ -111,12 +111,12 @@ func (o *OIDC) discover(ctx context.Context) (*oidc.Provider, error) {
 }
 
 func unreachable(err error) error {
-	return caused(fermata.Errorf(fermata.CodeUnavailable, "the identity provider does not answer as it should").
+	return withCause(fermata.Errorf(fermata.CodeUnavailable, "the identity provider does not answer as it should").
 		WithHint("try again; if it stays, an admin finds the cause in the server's log"), err)
 }
 
-// caused keeps a cause for the log that is not sent.
-func caused(e *fermata.Error, cause error) error { return fmt.Errorf("%w (%w)", e, cause) }
+// withCause keeps a cause for the log that is not sent.
+func withCause(e *fermata.Error, cause error) error { return fmt.Errorf("%w (%w)", e, cause) }
 
 func (o *OIDC) config(p *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{
@@ -147,19 +147,19 @@ func (o *OIDC) End(ctx context.Context, secret string, query url.Values) (engine
 		return engine.Identity{}, "", err
 	}
 	if b.State == "" || query.Get("state") != b.State {
-		return engine.Identity{}, "", refused("the sign-in does not belong to this browser")
+		return engine.Identity{}, "", refusal("the sign-in does not belong to this browser")
 	}
 	if iss := query.Get("iss"); iss != "" && iss != o.Issuer {
-		return engine.Identity{}, "", refused("another identity provider answered")
+		return engine.Identity{}, "", refusal("another identity provider answered")
 	}
 	if query.Get("error") != "" || query.Get("code") == "" {
-		return engine.Identity{}, "", refused("the identity provider did not let you in")
+		return engine.Identity{}, "", refusal("the identity provider did not let you in")
 	}
 	id, err := o.exchange(ctx, b, query.Get("code"))
 	return id, b.Return, err
 }
 
-func refused(message string) error {
+func refusal(message string) error {
 	return fermata.Errorf(fermata.CodeUnauthenticated, "%s", message).WithHint("begin again")
 }
 
@@ -172,28 +172,28 @@ func (o *OIDC) exchange(ctx context.Context, b begun, code string) (engine.Ident
 	ctx = oidc.ClientContext(ctx, o.http)
 	token, err := o.config(p).Exchange(ctx, code, oauth2.VerifierOption(b.Verifier))
 	if err != nil {
-		return engine.Identity{}, caused(fermata.Errorf(fermata.CodeUnauthenticated, "the identity provider took the sign-in back").WithHint("begin again"), err)
+		return engine.Identity{}, withCause(fermata.Errorf(fermata.CodeUnauthenticated, "the identity provider took the sign-in back").WithHint("begin again"), err)
 	}
 	raw, _ := token.Extra("id_token").(string)
 	verified, err := p.Verifier(&oidc.Config{ClientID: o.ClientID}).Verify(ctx, raw)
 	if err != nil {
-		return engine.Identity{}, caused(fermata.Errorf(fermata.CodeUnauthenticated, "what the identity provider says cannot be verified").WithHint("begin again"), err)
+		return engine.Identity{}, withCause(fermata.Errorf(fermata.CodeUnauthenticated, "what the identity provider says cannot be verified").WithHint("begin again"), err)
 	}
 	if verified.Nonce != b.Nonce {
-		return engine.Identity{}, refused("the identity provider answered another sign-in")
+		return engine.Identity{}, refusal("the identity provider answered another sign-in")
 	}
 	var said claims
 	if err := verified.Claims(&said); err != nil {
 		return engine.Identity{}, unreachable(err)
 	}
 	if !said.isFor(o.ClientID, verified.Audience) {
-		return engine.Identity{}, refused("the identity provider answered another program")
+		return engine.Identity{}, refusal("the identity provider answered another program")
 	}
 	id := engine.Identity{Subject: verified.Issuer + " " + verified.Subject, Name: said.Name}
 	if id.Role, err = o.roleOf(verified); err != nil {
 		return engine.Identity{}, unreachable(err)
 	}
-	if address := fermata.CanonicalEmail(said.Email); said.Verified.yes || said.Verified.missing() && o.TrustEmail {
+	if address := fermata.CanonicalEmail(said.Email); said.Verified.yes || said.Verified.isMissing() && o.TrustEmail {
 		id.Email = address
 	} else {
 		id.Unverified = address
@@ -218,7 +218,7 @@ func (c claims) isFor(client string, audience []string) bool {
 // verified is whether the provider verified an address. Some write it as a text, and some leave it out.
 type verified struct{ said, yes bool }
 
-func (v verified) missing() bool { return !v.said }
+func (v verified) isMissing() bool { return !v.said }
 
 // UnmarshalJSON reads true, "true" and their opposites. Anything else is no.
 func (v *verified) UnmarshalJSON(data []byte) error {

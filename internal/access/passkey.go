@@ -105,7 +105,7 @@ func (p *Passkeys) owner(ctx context.Context, memberID string) (*owner, error) {
 func credentialID(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
 func badPasskey(err error) error {
-	return caused(fermata.Errorf(fermata.CodeUnauthenticated, "the passkey is not known here, or was not used as it must be").
+	return withCause(fermata.Errorf(fermata.CodeUnauthenticated, "the passkey is not known here, or was not used as it must be").
 		WithHint("try again, or sign in another way"), err)
 }
 

@@ -75,12 +75,12 @@ func (c *conversation) hold(ctx context.Context) (fermata.Finish, error) {
 			return c.failure(t), nil
 		case t.Asked != "":
 			return c.finish(fermata.ResultNeedsInput, t.said), nil
-		case t.began() && len(c.untold(next)) > 0:
+		case t.hasBegun() && len(c.untoldNews(next)) > 0:
 			c.logf("a person interrupts: the agent is told.")
-			next = c.after(next, t)
+			next = c.nextTurn(next, t)
 		case t.ok():
 			return Ended(c.finish("", t.said), c.prompts.claim.Task, t.said), nil
-		case t.began() || c.session == "":
+		case t.hasBegun() || c.session == "":
 			return c.failure(t), nil
 		case c.inUse(t):
 			if busy.IsZero() {
@@ -88,7 +88,7 @@ func (c *conversation) hold(ctx context.Context) (fermata.Finish, error) {
 				c.logf("another process has the session %s: waiting for it.", c.session)
 			}
 			if time.Since(busy) > inUsePatience {
-				return failed("Another process has the session %s of the agent.\n%s", c.session, t.words()), nil
+				return failure("Another process has the session %s of the agent.\n%s", c.session, t.words()), nil
 			}
 			pause(ctx, inUsePause)
 		case next.prompt == "":
@@ -110,11 +110,11 @@ func (c *conversation) opening(ctx context.Context) say {
 	case c.session == "":
 		return say{prompt: c.prompts.begin(ctx, false)}
 	case !c.opened:
-		return c.next(c.prompts.begin(ctx, false))
+		return c.followUp(c.prompts.begin(ctx, false))
 	case c.deferred != "" && rc.Pending == nil && len(rc.Messages) == 0 && len(rc.Questions) == 1 && callTellsAll(rc.Questions[0]):
 		return say{}
 	default:
-		return c.next(c.prompts.resume(rc))
+		return c.followUp(c.prompts.resume(rc))
 	}
 }
 
@@ -124,23 +124,23 @@ func callTellsAll(a fermata.ResumeAnswer) bool {
 	return a.Type != fermata.Approval || a.Resolution == nil || a.Resolution.Comment == ""
 }
 
-// after is the turn that follows one which people interrupted. If the agent had not replied,
+// nextTurn is the turn that follows one which people interrupted. If the agent had not replied,
 // the program may not have kept what that turn told, so this one tells it again.
-func (c *conversation) after(s say, t *turn) say {
-	text := c.tell(c.untold(s))
+func (c *conversation) nextTurn(s say, t *turn) say {
+	text := c.tell(c.untoldNews(s))
 	if t.replied {
-		return c.next(text)
+		return c.followUp(text)
 	}
 	before := cmp.Or(s.prompt, s.words)
 	if before == "" {
 		// The call that was put off was to bring the answer.
 		before = c.prompts.resume(c.prompts.claim.Context)
 	}
-	return c.next(before + "\n" + text)
+	return c.followUp(before + "\n" + text)
 }
 
-// untold is the news that a turn does not tell.
-func (c *conversation) untold(s say) []*fermata.ResumeContext {
+// untoldNews is the news that a turn does not tell.
+func (c *conversation) untoldNews(s say) []*fermata.ResumeContext {
 	return slices.DeleteFunc(slices.Clone(c.news), func(rc *fermata.ResumeContext) bool { return slices.Contains(s.news, rc) })
 }
 
@@ -153,9 +153,9 @@ func (c *conversation) tell(news []*fermata.ResumeContext) string {
 	return strings.Join(texts, "\n")
 }
 
-// heard notes that the agent replied, so that it has the news that its turn told. The
+// noteTold notes that the agent replied, so that it has the news that its turn told. The
 // first reply is to what the claim brought, too, whether as an opening or as history.
-func (c *conversation) heard(told []*fermata.ResumeContext) {
+func (c *conversation) noteTold(told []*fermata.ResumeContext) {
 	if rc := c.prompts.claim.Context; rc != nil && !rc.Empty() && !c.told {
 		c.told = true
 		Heard(c.desk, rc)
@@ -197,7 +197,7 @@ func (c *conversation) turn(ctx context.Context, s say) (*turn, error) {
 		t.setReplied()
 	}
 	t.end(ctx)
-	if t.began() {
+	if t.hasBegun() {
 		c.session = t.session
 	}
 	if t.replied || t.putOff == "" || t.deferred != "" {
@@ -220,7 +220,7 @@ func (c *conversation) newTurn(s say) (*turn, error) {
 					c.desk.KeepSession(*c.sessionOf())
 				}
 			}
-			c.heard(s.news)
+			c.noteTold(s.news)
 		},
 		Turn: &Turn{Options: c.r.opts, Session: c.session, Deferred: s.deferred, Dir: c.desk.Dir(), Folder: c.folder, Env: c.env},
 		kind: c.r.kind, desk: c.desk, putOff: c.deferred, open: map[string]bool{}, ran: map[string]tally{}, stderr: newTail(c.desk.Log()), reader: c.r.kind.Reader(),
@@ -230,7 +230,7 @@ func (c *conversation) newTurn(s say) (*turn, error) {
 		err = t.forget()
 	}
 	if err == nil && s.words != "" {
-		err = os.WriteFile(filepath.Join(c.folder, WordsFile), []byte(plain(s.words)), 0o600)
+		err = os.WriteFile(filepath.Join(c.folder, WordsFile), []byte(plainText(s.words)), 0o600)
 	}
 	if err == nil && s.prompt != "" {
 		t.stdin, err = c.write(s.prompt)
@@ -248,7 +248,7 @@ func (c *conversation) newTurn(s say) (*turn, error) {
 func (c *conversation) write(prompt string) (*os.File, error) {
 	c.turns++
 	name := filepath.Join(c.folder, fmt.Sprintf("prompt-%d.md", c.turns))
-	if err := os.WriteFile(name, []byte(plain(prompt)), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(plainText(prompt)), 0o600); err != nil {
 		return nil, err
 	}
 	return os.Open(name)
@@ -256,14 +256,14 @@ func (c *conversation) write(prompt string) (*os.File, error) {
 
 // finish is the end of a run that went well.
 func (c *conversation) finish(result fermata.Result, said string) fermata.Finish {
-	return fermata.Finish{Result: result, Summary: Clip(strings.TrimSpace(plain(said)), maxSummary), Details: Whole(said), Session: c.sessionOf()}
+	return fermata.Finish{Result: result, Summary: Clip(strings.TrimSpace(plainText(said)), maxSummary), Details: Whole(said), Session: c.sessionOf()}
 }
 
 // failure is the end of a run in which the program failed.
 func (c *conversation) failure(t *turn) fermata.Finish {
-	fin := failed("The agent ended with %s.\n%s", t.state, t.words())
+	fin := failure("The agent ended with %s.\n%s", t.state, t.words())
 	if t.state.Success() {
-		fin = failed("The agent failed.\n%s", t.words())
+		fin = failure("The agent failed.\n%s", t.words())
 	}
 	fin.Session = c.sessionOf()
 	return fin

@@ -59,7 +59,7 @@ type tail struct {
 func newTail(to io.Writer) *tail {
 	t := &tail{to: to}
 	t.each = func(line []byte) {
-		if text := strings.TrimSpace(plain(string(line))); text != "" {
+		if text := strings.TrimSpace(plainText(string(line))); text != "" {
 			t.kept = append(t.kept, Clip(text, tailLine))
 			t.kept = t.kept[max(0, len(t.kept)-tailLines):]
 		}
@@ -78,8 +78,8 @@ func (t *tail) words() string {
 	return strings.Join(t.kept, "\n")
 }
 
-// plain is text that the server takes: UTF-8 without zero bytes, and without the escapes of terminals.
-func plain(s string) string {
+// plainText is text that the server takes: UTF-8 without zero bytes, and without the escapes of terminals.
+func plainText(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 	return escape.ReplaceAllString(s, "")
 }

@@ -37,10 +37,10 @@ func Heard(desk Desk, rc *fermata.ResumeContext) {
 func Environ(o Options, claim *fermata.Claim) []string { return (&Runner{opts: o}).env(claim) }
 
 // Failed is the end of a run that failed, with the reason as its summary.
-func Failed(format string, args ...any) fermata.Finish { return failed(format, args...) }
+func Failed(format string, args ...any) fermata.Finish { return failure(format, args...) }
 
 // Summary is text as the server takes it for a summary.
-func Summary(s string) string { return Clip(plain(s), maxSummary) }
+func Summary(s string) string { return Clip(plainText(s), maxSummary) }
 
 // maxWhole is how much of what an agent said is kept beside a summary, in characters.
 const maxWhole = 128 << 10
@@ -49,7 +49,7 @@ const maxWhole = 128 << 10
 // {"text": …}: a workflow may look for a result at its end. Otherwise there are
 // none.
 func Whole(said string) json.RawMessage {
-	said = strings.TrimSpace(plain(said))
+	said = strings.TrimSpace(plainText(said))
 	over := utf8.RuneCountInString(said)
 	if over <= maxSummary {
 		return nil
@@ -66,7 +66,7 @@ func Whole(said string) json.RawMessage {
 
 // Plain is text that the server takes: UTF-8 without zero bytes, and without the
 // escapes of terminals.
-func Plain(s string) string { return plain(s) }
+func Plain(s string) string { return plainText(s) }
 
 // Tail passes a stream on and remembers its last lines.
 type Tail struct{ *tail }

@@ -43,7 +43,7 @@ func (p prompts) begin(ctx context.Context, lost bool) string {
 	sb.WriteString(closing)
 	rc := p.claim.Context
 	if rc == nil || !rc.Resumed && !lost {
-		return sb.String() + p.written(rc)
+		return sb.String() + p.writtenPart(rc)
 	}
 	sb.WriteString("\n---\n\nThis task was begun earlier. ")
 	if lost {

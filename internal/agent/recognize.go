@@ -63,13 +63,13 @@ func LooksLikeReport(text string) bool {
 	ours, foreign, elsewhere, asks, word := 0, 0, 0, false, ""
 	for name, raw := range fields {
 		said, isText := textOf(raw)
-		known := slices.Contains(results, spelled(said))
+		known := slices.Contains(results, spellResult(said))
 		switch lower := strings.ToLower(name); {
-		case spelled(said) == string(fermata.ResultNeedsInput):
+		case spellResult(said) == string(fermata.ResultNeedsInput):
 			return true
-		case known && (near(lower, resultName) || near(lower, statusName)):
+		case known && (isNear(lower, resultName) || isNear(lower, statusName)):
 			return true
-		case lower == resultName && isText && slices.ContainsFunc(results, func(r string) bool { return near(spelled(said), r) }):
+		case lower == resultName && isText && slices.ContainsFunc(results, func(r string) bool { return isNear(spellResult(said), r) }):
 			return true
 		case lower == resultName || lower == statusName:
 			if isText {
@@ -100,14 +100,14 @@ func onlyReport(text string) string {
 	return string(list[0])
 }
 
-// spelled is a word as results are spelled.
-func spelled(word string) string {
+// spellResult is a word as results are spelled.
+func spellResult(word string) string {
 	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(word))
 }
 
-// near reports whether two names are equal but for one letter that is missing, added
+// isNear reports whether two names are equal but for one letter that is missing, added
 // or another one.
-func near(a, b string) bool {
+func isNear(a, b string) bool {
 	if len(a) < len(b) {
 		a, b = b, a
 	}

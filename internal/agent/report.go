@@ -81,7 +81,7 @@ func Ended(fin fermata.Finish, t *fermata.Task, said string) fermata.Finish {
 	}
 	report, err := ReadReport([]byte(block))
 	if err != nil {
-		fin.Result, fin.Summary = fermata.ResultFailed, failed("The agent's result is not valid: %s", err).Summary
+		fin.Result, fin.Summary = fermata.ResultFailed, failure("The agent's result is not valid: %s", err).Summary
 		return fin
 	}
 	fin.Result, fin.Question, fin.Checkpoint = report.Result, report.Question, report.Checkpoint
@@ -105,7 +105,7 @@ func asks(text string) bool {
 	}
 	return slices.ContainsFunc([]string{statusName, resultName}, func(name string) bool {
 		word, _ := textOf(fields[name])
-		return spelled(word) == string(fermata.ResultNeedsInput)
+		return spellResult(word) == string(fermata.ResultNeedsInput)
 	})
 }
 

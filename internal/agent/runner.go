@@ -192,8 +192,8 @@ func (r *Runner) env(claim *fermata.Claim) []string {
 	return env
 }
 
-func failed(format string, args ...any) fermata.Finish {
-	return fermata.Finish{Result: fermata.ResultFailed, Summary: Clip(strings.TrimSpace(plain(fmt.Sprintf(format, args...))), maxSummary)}
+func failure(format string, args ...any) fermata.Finish {
+	return fermata.Finish{Result: fermata.ResultFailed, Summary: Clip(strings.TrimSpace(plainText(fmt.Sprintf(format, args...))), maxSummary)}
 }
 
 // maxSummary is how long the server takes summaries, in characters.

@@ -61,8 +61,8 @@ type turn struct {
 	timer *time.Timer
 }
 
-// began reports whether the program got as far as its session.
-func (t *turn) began() bool { return t.session != "" }
+// hasBegun reports whether the program got as far as its session.
+func (t *turn) hasBegun() bool { return t.session != "" }
 
 // ok reports whether the program ended well by itself.
 func (t *turn) ok() bool { return t.state.Success() && !t.fatal && (t.ended || !t.kind.TellsEnd) }
@@ -91,11 +91,11 @@ func (t *turn) take(e *Event) {
 	}
 	t.said = cmp.Or(e.Said, t.said)
 	if e.Note != "" {
-		fmt.Fprintf(t.desk.Log(), "%s\n", plain(e.Note))
+		fmt.Fprintf(t.desk.Log(), "%s\n", plainText(e.Note))
 	}
 	if e.Trouble != "" {
 		t.trouble = e.Trouble
-		fmt.Fprintf(t.desk.Log(), "! %s\n", plain(e.Trouble))
+		fmt.Fprintf(t.desk.Log(), "! %s\n", plainText(e.Trouble))
 	}
 	if e.Ended {
 		t.ended, t.fatal, t.paused, t.deferred = true, e.Fatal, e.Paused, e.Deferred
@@ -103,7 +103,7 @@ func (t *turn) take(e *Event) {
 	t.fatal, t.paused = t.fatal || e.Fatal, t.paused || e.Paused
 	if e.Progress != nil {
 		p := *e.Progress
-		p.Message = Clip(plain(p.Message), maxProgress)
+		p.Message = Clip(plainText(p.Message), maxProgress)
 		t.desk.Progress(p)
 	}
 	t.mu.Lock()
@@ -128,7 +128,7 @@ func (t *turn) take(e *Event) {
 func (t *turn) setReplied() {
 	if !t.replied {
 		t.replied = true
-		t.reply(t.began())
+		t.reply(t.hasBegun())
 	}
 }
 
@@ -214,9 +214,9 @@ func (t *turn) interrupt(ctx context.Context, rc *fermata.ResumeContext) {
 	t.consider(ctx)
 }
 
-// wrote reports whether the news is a person's word to an agent that works. Answers to
+// isPersonsWord reports whether the news is a person's word to an agent that works. Answers to
 // questions that suspend the task wait a while: the agent is about to end by itself.
-func (t *turn) wrote() bool {
+func (t *turn) isPersonsWord() bool {
 	beside := func(a fermata.ResumeAnswer) bool {
 		return !a.Type.Suspends() && a.Resolution != nil && a.Resolution.DecidedBy == fermata.ActorHuman
 	}
@@ -233,7 +233,7 @@ func (t *turn) consider(ctx context.Context) {
 	if t.stopped || t.Asked == "" && (len(t.news) == 0 || t.session == "") {
 		return
 	}
-	if len(t.open) > 0 || t.ends || t.Asked == "" && !t.wrote() {
+	if len(t.open) > 0 || t.ends || t.Asked == "" && !t.isPersonsWord() {
 		if t.timer == nil {
 			t.timer = time.AfterFunc(patience, t.stop)
 		}

@@ -4,8 +4,8 @@ package agent
 
 import "github.com/fermata-hq/fermata"
 
-// written is the part of the first prompt with what people wrote before the first run.
-func (p prompts) written(rc *fermata.ResumeContext) string {
+// writtenPart is the part of the first prompt with what people wrote before the first run.
+func (p prompts) writtenPart(rc *fermata.ResumeContext) string {
 	if rc == nil || rc.Text == "" {
 		return ""
 	}

@@ -4,5 +4,5 @@ package agent
 
 import "github.com/fermata-hq/fermata"
 
-// written is wrong on purpose: the agent never hears what people wrote before its first run.
-func (p prompts) written(*fermata.ResumeContext) string { return "" }
+// writtenPart is wrong on purpose: the agent never hears what people wrote before its first run.
+func (p prompts) writtenPart(*fermata.ResumeContext) string { return "" }

@@ -38,8 +38,8 @@ func decimal(v *float64) string {
 	return strconv.FormatFloat(*v, 'f', -1, 64)
 }
 
-// plain keeps a spreadsheet from taking what somebody wrote for a formula.
-func plain(s string) string {
+// escapeFormula keeps a spreadsheet from taking what somebody wrote for a formula.
+func escapeFormula(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s
 	}
@@ -66,7 +66,7 @@ func summaryTable(s fermata.AnalyticsSummary) [][]string {
 	rows = append([][]string{rows[0], all}, rows[1:]...)
 	nothing := make([]string, len(figureHead)-len(answerHead))
 	for _, c := range s.Channels {
-		rows = append(rows, append(append([]string{"channel", plain(c.Channel)}, nothing...), answerCells(c.AnswerFigures)...))
+		rows = append(rows, append(append([]string{"channel", escapeFormula(c.Channel)}, nothing...), answerCells(c.AnswerFigures)...))
 	}
 	return rows
 }
@@ -79,18 +79,18 @@ func seriesTable(s fermata.AnalyticsSeries) [][]string {
 
 func questionsTable(s fermata.AnalyticsQuestions) [][]string {
 	return tableOf(s.Items, []string{"title", "question_id"}, figureHead, func(q fermata.AlikeFigures) ([]string, []string) {
-		return []string{plain(q.Title), q.QuestionID}, figureCells(q.Figures)
+		return []string{escapeFormula(q.Title), q.QuestionID}, figureCells(q.Figures)
 	})
 }
 
 func respondersTable(s fermata.AnalyticsResponders) [][]string {
 	return tableOf(s.Items, []string{"handle", "id"}, answerHead, func(r fermata.ResponderFigures) ([]string, []string) {
-		return []string{plain(r.Handle), r.ID}, answerCells(r.AnswerFigures)
+		return []string{escapeFormula(r.Handle), r.ID}, answerCells(r.AnswerFigures)
 	})
 }
 
 func projectsTable(s fermata.AnalyticsProjects) [][]string {
 	return tableOf(s.Items, []string{"project"}, figureHead, func(p fermata.ProjectFigures) ([]string, []string) {
-		return []string{plain(p.Project)}, figureCells(p.Figures)
+		return []string{escapeFormula(p.Project)}, figureCells(p.Figures)
 	})
 }

@@ -148,12 +148,12 @@ func (s *Server) take(r *http.Request, v *engine.Visit) *answerPage {
 		a.ActionHash = v.Question.ActionHash
 	}
 	_, err := s.Engine.AnswerByLink(r.Context(), r.PathValue("token"), a)
-	return s.told(r, v, err)
+	return s.refusedPage(r, v, err)
 }
 
-// told returns the page that tells why an answer was not taken; nil when it
+// refusedPage returns the page that tells why an answer was not taken; nil when it
 // was.
-func (s *Server) told(r *http.Request, v *engine.Visit, err error) *answerPage {
+func (s *Server) refusedPage(r *http.Request, v *engine.Visit, err error) *answerPage {
 	if err == nil {
 		return nil
 	}

@@ -128,7 +128,7 @@ func answerPageOf(v *engine.Visit, self string) *answerPage {
 		p.Notices = []string{said}
 	case v.Expired:
 		p.status, p.Notices = http.StatusGone, []string{"This link is over. Sign in to answer."}
-	case v.Question.Due(v.Now):
+	case v.Question.IsOverdue(v.Now):
 		p.Notices = []string{"The deadline has passed."}
 	case v.Refused != nil:
 		p.status, p.Notices = http.StatusForbidden, []string{sentenceOf(v.Refused)}
@@ -144,7 +144,7 @@ func answerPageOf(v *engine.Visit, self string) *answerPage {
 // ask shows the whole question with its form.
 func (p *answerPage) ask(v *engine.Visit, q *fermata.Question) {
 	p.SignIn, p.Form = "", v.Form()
-	p.Facts = notice.OneLine(string(q.Type) + " · risk " + string(q.Risk) + " · asked by " + q.AskedBy.Name + " · " + redacted(v.TaskTitle) + " · " + q.Project)
+	p.Facts = notice.OneLine(string(q.Type) + " · risk " + string(q.Risk) + " · asked by " + q.AskedBy.Name + " · " + redactText(v.TaskTitle) + " · " + q.Project)
 	p.Body = notice.Clean(q.Body)
 	if c := q.Context; c != nil {
 		p.context("Context", c.Text)
@@ -161,7 +161,7 @@ func (p *answerPage) ask(v *engine.Visit, q *fermata.Question) {
 	p.Fields = fieldsOf(q, p)
 }
 
-func redacted(s string) string {
+func redactText(s string) string {
 	clean, _ := redact.Text(s)
 	return clean
 }

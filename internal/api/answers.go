@@ -58,5 +58,5 @@ func (s *Server) answerPart(ctx context.Context, c fermata.Caller, part answerPa
 	if err := s.limits.perQuestion(c, part.QuestionID); err != nil {
 		return nil, err
 	}
-	return s.settle(ctx, c, part.QuestionID, part.Answer)
+	return s.answerSigned(ctx, c, part.QuestionID, part.Answer)
 }

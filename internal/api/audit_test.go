@@ -62,7 +62,7 @@ func TestAuditIsExported(t *testing.T) {
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			t.Fatal(err)
 		}
-		if err := chain.Next(&e); err != nil {
+		if err := chain.VerifyNext(&e); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -37,7 +37,7 @@ func (s *Server) claimRoutes() {
 
 // attention serves POST /v1/attention.
 func (s *Server) attention(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.AttentionRequest]) (*reply[*fermata.Attention], error) {
-	waiting, done := s.waiting(ctx)
+	waiting, done := s.waitContext(ctx)
 	defer done()
 	found, err := s.Engine.Attention(waiting, c, in.Body)
 	if s.wasDrained(ctx, err) {
@@ -62,7 +62,7 @@ func (s *Server) claim(ctx context.Context, c fermata.Caller, in *claimInput) (*
 		return nil, err
 	}
 	in.Body.AgentTokenID, in.Body.Visible = agents.TokenID, agents.VisibleProjects()
-	waiting, done := s.waiting(ctx)
+	waiting, done := s.waitContext(ctx)
 	defer done()
 	claim, err := s.Engine.Claim(waiting, c, in.Body)
 	if errors.Is(err, engine.ErrNoTask) || s.wasDrained(ctx, err) {

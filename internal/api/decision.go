@@ -37,8 +37,8 @@ func (s *Server) prepareDecision(ctx context.Context, c fermata.Caller, in *idBo
 	return replyOf(preparedDecision{text, options}, err)
 }
 
-// settle answers a question, after it has checked the signature of the answer.
-func (s *Server) settle(ctx context.Context, c fermata.Caller, id string, a fermata.Answer) (*fermata.Question, error) {
+// answerSigned answers a question, after it has checked the signature of the answer.
+func (s *Server) answerSigned(ctx context.Context, c fermata.Caller, id string, a fermata.Answer) (*fermata.Question, error) {
 	if a.Signature != nil && s.Passkeys != nil {
 		signed, err := s.Passkeys.CheckSignature(ctx, c, a.Signature)
 		if err != nil {

@@ -55,7 +55,7 @@ func (s *Server) deliveryRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			waiting, done := s.waiting(ctx)
+			waiting, done := s.waitContext(ctx)
 			defer done()
 			return pageOf(d.Deliveries(waiting, c, delivery.Filter{
 				QuestionID: in.QuestionID, Channel: in.Channel, State: in.State, Cursor: in.Cursor, Limit: in.Limit, Wait: wait,

@@ -23,7 +23,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.logRefusal(rec, r)
 	if s.Log.Enabled(r.Context(), slog.LevelDebug) {
 		s.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
-			slog.String("method", r.Method), slog.String("path", logged(r.URL.Path)),
+			slog.String("method", r.Method), slog.String("path", loggedPath(r.URL.Path)),
 			slog.Int("status", rec.code()), slog.Duration("took", took))
 	}
 }
@@ -41,15 +41,15 @@ func (s *Server) logRefusal(rec *recorder, r *http.Request) {
 		return
 	}
 	s.Log.LogAttrs(r.Context(), slog.LevelInfo, "a call was refused",
-		slog.String("method", r.Method), slog.String("path", logged(r.URL.Path)), slog.Int("status", rec.code()),
+		slog.String("method", r.Method), slog.String("path", loggedPath(r.URL.Path)), slog.Int("status", rec.code()),
 		slog.String("address", address), slog.String("member", who.MemberID), slog.String("token", who.TokenID))
 }
 
 // longestLoggedPath is how many bytes of a path stand in a log: the paths of the server are shorter.
 const longestLoggedPath = 200
 
-// logged is a path as it may stand in a log: without the secret of a link.
-func logged(path string) string {
+// loggedPath is a path as it may stand in a log: without the secret of a link.
+func loggedPath(path string) string {
 	if strings.HasPrefix(path, answerPath) {
 		return answerPath + "…"
 	}
@@ -58,7 +58,7 @@ func logged(path string) string {
 
 // serve answers the request and notes the pattern of its route.
 func (s *Server) serve(w *recorder, r *http.Request) {
-	defer func() { s.recovered(w, r, recover()) }()
+	defer func() { s.handlePanic(w, r, recover()) }()
 	h := w.Header()
 	h["X-Content-Type-Options"] = nosniff
 	h["Cache-Control"] = noStore
@@ -117,15 +117,15 @@ func isOpen(path string) bool {
 	return path == "/healthz" || path == "/readyz" || path == "/openapi.json" || path == workflowSchemaPath
 }
 
-// recovered turns a panic into a problem, and logs it.
-func (s *Server) recovered(w *recorder, r *http.Request, cause any) {
+// handlePanic turns a panic into a problem, and logs it.
+func (s *Server) handlePanic(w *recorder, r *http.Request, cause any) {
 	switch cause {
 	case nil:
 		return
 	case http.ErrAbortHandler:
 		panic(cause)
 	}
-	err := fermata.Internal("serve "+r.Method+" "+logged(r.URL.Path), fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+	err := fermata.Internal("serve "+r.Method+" "+loggedPath(r.URL.Path), fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 	if w.status != 0 {
 		s.Log.ErrorContext(r.Context(), "a handler panicked within its reply", "error", err)
 		return

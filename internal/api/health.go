@@ -17,8 +17,8 @@ import (
 
 // healthRoutes are for operators and tools; they stand outside /v1.
 func (s *Server) healthRoutes() {
-	s.mux.HandleFunc("GET /healthz", healthy)
-	s.mux.HandleFunc("GET /readyz", s.ready)
+	s.mux.HandleFunc("GET /healthz", writeHealthy)
+	s.mux.HandleFunc("GET /readyz", s.writeReady)
 	s.mux.HandleFunc("GET /openapi.json", s.document())
 	s.mux.Handle("GET /metrics", s.ofEveryProject(promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{
 		// What cannot be read from a database in trouble must not hide that it is in trouble.
@@ -37,16 +37,16 @@ func (s *Server) ofEveryProject(figures http.Handler) http.Handler {
 	})
 }
 
-// healthy says that the process runs.
-func healthy(w http.ResponseWriter, _ *http.Request) { writeHealth(w, fermata.Readiness{Status: "ok"}) }
+// writeHealthy says that the process runs.
+func writeHealthy(w http.ResponseWriter, _ *http.Request) { writeHealth(w, fermata.Readiness{Status: "ok"}) }
 
-// ready says whether the server should be sent requests.
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+// writeReady says whether the server should be sent requests.
+func (s *Server) writeReady(w http.ResponseWriter, r *http.Request) {
 	if s.draining.Load() {
 		s.writeProblem(w, r, fermata.Errorf(fermata.CodeUnavailable, "the server is about to stop"))
 		return
 	}
-	if err := s.Engine.Ready(r.Context()); err != nil {
+	if err := s.Engine.CheckReady(r.Context()); err != nil {
 		s.writeProblem(w, r, notReady(err))
 		return
 	}

@@ -126,16 +126,16 @@ func (s *Server) LimitAsk(c fermata.Caller, task string) error { return s.limits
 func take(bucket *rate.Limiter, message string) error {
 	r := bucket.Reserve()
 	if !r.OK() {
-		return limited(message, time.Second)
+		return limitError(message, time.Second)
 	}
 	if wait := r.Delay(); wait > 0 {
 		r.Cancel()
-		return limited(message, wait)
+		return limitError(message, wait)
 	}
 	return nil
 }
 
-func limited(message string, wait time.Duration) error {
+func limitError(message string, wait time.Duration) error {
 	e := fermata.Errorf(fermata.CodeRateLimited, "%s", message)
 	e.RetryAfter = wait
 	return e

@@ -101,7 +101,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	ctx, done := s.waiting(r.Context())
+	ctx, done := s.waitContext(r.Context())
 	defer done()
 	if c := callerOf(r.Context()); s.Delivery != nil && c.Kind == fermata.ActorHuman && c.TokenID == "" {
 		// Whoever has a page open sees what is new there.
@@ -207,7 +207,7 @@ func (st *stream) run(ctx context.Context) {
 			// The client reconnects and goes on where it was.
 			return
 		}
-		sees, err := st.tail.Visible(ctx, st.caller, events)
+		sees, err := st.tail.VisibilityFilter(ctx, st.caller, events)
 		if err != nil || !st.send(events, sees) {
 			return
 		}
@@ -235,7 +235,7 @@ func (st *stream) begin() bool {
 func (st *stream) send(events []*engine.TailEvent, sees func(*engine.TailEvent) bool) bool {
 	sent := false
 	for _, e := range events {
-		if st.caller.Ended(e.At) {
+		if st.caller.IsEnded(e.At) {
 			return false
 		}
 		st.seen = e.Seq
@@ -289,7 +289,7 @@ func (st *stream) heartbeat() bool {
 
 func (st *stream) wants(e *engine.TailEvent) bool {
 	return (st.task == "" || e.TaskID == st.task) &&
-		(len(st.types) == 0 || e.Type.Among(st.types))
+		(len(st.types) == 0 || e.Type.IsOneOf(st.types))
 }
 
 // deadline cuts off a reader that does not read: nothing is held for it.

@@ -131,7 +131,7 @@ func (s *Server) question(ctx context.Context, c fermata.Caller, in *questionInp
 	if wait == 0 {
 		return replyOf(s.Engine.Question(ctx, c, in.ID))
 	}
-	waiting, done := s.waiting(ctx)
+	waiting, done := s.waitContext(ctx)
 	defer done()
 	wake := s.Engine.WaitQuestion
 	if in.Messages {
@@ -148,5 +148,5 @@ func (s *Server) answer(ctx context.Context, c fermata.Caller, in *idBody[fermat
 	if err := s.limits.perQuestion(c, in.ID); err != nil {
 		return nil, err
 	}
-	return replyOf(s.settle(ctx, c, in.ID, in.Body))
+	return replyOf(s.answerSigned(ctx, c, in.ID, in.Body))
 }

@@ -75,7 +75,7 @@ func (s *Server) log(ctx context.Context, c fermata.Caller, in *logInput) (*repl
 	if err != nil {
 		return nil, err
 	}
-	waiting, done := s.waiting(ctx)
+	waiting, done := s.waitContext(ctx)
 	defer done()
 	chunks, next, ended, err := s.Engine.Log(waiting, c, in.ID, in.Offset, wait)
 	if s.wasDrained(ctx, err) {

@@ -182,9 +182,9 @@ func (s *Server) Draining() <-chan struct{} { return s.drained.Done() }
 // OpenAPI returns the document that is served at /openapi.json.
 func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
 
-// waiting returns a context for a call that waits: it ends with the request,
+// waitContext returns a context for a call that waits: it ends with the request,
 // and when the server drains.
-func (s *Server) waiting(ctx context.Context) (context.Context, context.CancelFunc) {
+func (s *Server) waitContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.drained, cancel)
 	return ctx, func() {

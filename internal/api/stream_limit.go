@@ -27,7 +27,7 @@ func (o *openStreams) add(c fermata.Caller, most int) (end func(), err error) {
 		o.open = map[string]int{}
 	}
 	if o.open[key] >= most {
-		return nil, limited(fmt.Sprintf("%d event streams are open with this token", most), 10*time.Second)
+		return nil, limitError(fmt.Sprintf("%d event streams are open with this token", most), 10*time.Second)
 	}
 	o.open[key]++
 	return func() {

@@ -29,7 +29,7 @@ type deferral struct {
 	Until *time.Time `json:"until,omitempty" doc:"absent: until somebody reopens it"`
 }
 
-func (d *deferral) until() *time.Time {
+func (d *deferral) instant() *time.Time {
 	if d == nil {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (s *Server) taskMoves() {
 		})
 	add(s, operation("POST /tasks/{id}/defer", "defer-task", "Put a task off"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[*deferral]) (*taskReply, error) {
-			return replyOf(e.DeferTask(ctx, c, in.ID, in.Body.until()))
+			return replyOf(e.DeferTask(ctx, c, in.ID, in.Body.instant()))
 		})
 	add(s, operation("POST /tasks/{id}/pause", "pause-task", "Halt a task until somebody resumes it"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[*nothing]) (*taskReply, error) {

@@ -286,7 +286,7 @@ func TestRunIsStartedListedAndCancelled(t *testing.T) {
 		t.Errorf("cancelled: %+v", got)
 	}
 	w.must(http.StatusOK, w.admin, "POST /v1/workflow-runs/"+run.ID+"/retry", "", &got)
-	if got.State.Ended() {
+	if got.State.IsEnded() {
 		t.Errorf("retried: %+v", got)
 	}
 	r := w.call(w.admin, "POST /v1/workflow-runs/"+run.ID+"/retry", "")

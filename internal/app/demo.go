@@ -54,7 +54,7 @@ func Demo(ctx context.Context, o DemoOptions) error {
 	if err := scratchRepository(ctx, repo); err != nil {
 		return err
 	}
-	return during(ctx, ServeOptions{
+	return serveDuring(ctx, ServeOptions{
 		Listen: o.Listen, Data: filepath.Join(folder, "data"), Workers: 1, Log: o.Log, Out: io.Discard,
 		Worker: WorkerOptions{
 			Name: "demo-worker", WorkDir: repo, Folder: filepath.Join(folder, "work"), Command: []string{o.Program, "demo-agent"},
@@ -155,7 +155,7 @@ func (d *demo) signIn(ctx context.Context) error {
 func (d *demo) question(ctx context.Context, taskID string) (*fermata.Question, error) {
 	ctx, cancel := context.WithTimeout(ctx, demoPatience)
 	defer cancel()
-	t, err := d.until(ctx, taskID, func(t *fermata.Task) bool { return t.State.Suspended() })
+	t, err := d.waitUntil(ctx, taskID, func(t *fermata.Task) bool { return t.State.Suspended() })
 	if err != nil {
 		return nil, err
 	}
@@ -165,9 +165,9 @@ func (d *demo) question(ctx context.Context, taskID string) (*fermata.Question, 
 // errSeen ends a stream that has shown what was waited for.
 var errSeen = errors.New("seen")
 
-// until follows the task's events until its state is the one that is waited
+// waitUntil follows the task's events until its state is the one that is waited
 // for. A task that failed is an error.
-func (d *demo) until(ctx context.Context, taskID string, reached func(*fermata.Task) bool) (*fermata.Task, error) {
+func (d *demo) waitUntil(ctx context.Context, taskID string, reached func(*fermata.Task) bool) (*fermata.Task, error) {
 	var task *fermata.Task
 	err := d.person.Stream(ctx, client.StreamQuery{TaskID: taskID, FromStart: true}, func(*fermata.Event) error {
 		t, err := d.person.Task(ctx, taskID)
@@ -226,7 +226,7 @@ func (d *demo) answer(ctx context.Context, q *fermata.Question) error {
 func (d *demo) finish(ctx context.Context, taskID string) error {
 	ctx, cancel := context.WithTimeout(ctx, demoPatience)
 	defer cancel()
-	t, err := d.until(ctx, taskID, func(t *fermata.Task) bool { return t.State.Ended() })
+	t, err := d.waitUntil(ctx, taskID, func(t *fermata.Task) bool { return t.State.IsEnded() })
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// during serves as long as use runs, and returns when both have ended.
-func during(ctx context.Context, o ServeOptions, use func(ctx context.Context, s Served) error) error {
+// serveDuring serves as long as use runs, and returns when both have ended.
+func serveDuring(ctx context.Context, o ServeOptions, use func(ctx context.Context, s Served) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ready, ended := make(chan Served, 1), make(chan error, 1)

@@ -155,9 +155,9 @@ func toldAtDesk(o MCPOptions) func(string, *fermata.Question) {
 // embeddedMCP runs a server for one local user as long as the agent lives.
 func embeddedMCP(ctx context.Context, o MCPOptions) error {
 	serve := ServeOptions{Listen: o.Listen, Data: o.Data, SingleUser: true, Version: o.Version, Log: o.Log, Out: io.Discard}
-	return during(ctx, serve, func(ctx context.Context, served Served) error {
+	return serveDuring(ctx, serve, func(ctx context.Context, served Served) error {
 		_, _ = fmt.Fprintf(o.Err, "fermata: no server is configured, so one runs at %s while this agent does.\n"+
-			"fermata: answer there, or with `fermata inbox%s`; keep it running with `fermata serve --single-user`.\n", served.URL, elsewhere(served.URL))
+			"fermata: answer there, or with `fermata inbox%s`; keep it running with `fermata serve --single-user`.\n", served.URL, urlFlag(served.URL))
 		o.URL = served.URL
 		return asAgent(ctx, o,
 			func(ctx context.Context, n fermata.NewToken) (*fermata.Token, error) {
@@ -169,8 +169,8 @@ func embeddedMCP(ctx context.Context, o MCPOptions) error {
 	})
 }
 
-// elsewhere is how the command line is told of a server that is not at the usual address.
-func elsewhere(url string) string {
+// urlFlag is how the command line is told of a server that is not at the usual address.
+func urlFlag(url string) string {
 	if url == config.DefaultURL {
 		return ""
 	}

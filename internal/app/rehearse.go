@@ -58,7 +58,7 @@ func Rehearse(ctx context.Context, o RehearseOptions) (steps []rehearsal.Step, e
 	serve := ServeOptions{
 		Listen: "127.0.0.1:0", Data: filepath.Join(folder, "data"), Log: slog.New(slog.DiscardHandler), Out: io.Discard,
 	}
-	err = during(ctx, serve, func(ctx context.Context, served Served) error {
+	err = serveDuring(ctx, serve, func(ctx context.Context, served Served) error {
 		person, err := client.New(served.URL, served.FirstToken)
 		if err != nil {
 			return err

@@ -116,7 +116,7 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	outside, err := c.outside(o)
+	outside, err := c.isOutside(o)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 		}
 		path, body = "/tasks/"+c.Task+"/questions", o.Ask
 	}
-	if done, err := s.rehearse(c.write, "POST", path, body); done {
+	if done, err := s.printDryRun(c.write, "POST", path, body); done {
 		return err
 	}
 	server, err := s.server()
@@ -145,9 +145,9 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 		return c.nameFlags(s, err)
 	}
 	if q.AskCount > 1 {
-		s.wrote(q.WorkspaceID, "asked before, and still open: %s, %s", q.ID, oneLine(q.Title))
+		s.printDone(q.WorkspaceID, "asked before, and still open: %s, %s", q.ID, oneLine(q.Title))
 	} else {
-		s.wrote(q.WorkspaceID, "asked %s", q.ID)
+		s.printDone(q.WorkspaceID, "asked %s", q.ID)
 	}
 	if q.Unreached != "" {
 		s.talk().line("nobody is told of it, it is in the inbox only: %s", oneLine(q.Unreached))
@@ -162,10 +162,10 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// outside reports whether the question is asked outside any task. A session or a
+// isOutside reports whether the question is asked outside any task. A session or a
 // project goes before the task that a worker's environment names, but not before one
 // that a person names.
-func (c *askCommand) outside(o client.Outside) (bool, error) {
+func (c *askCommand) isOutside(o client.Outside) (bool, error) {
 	if o.DedupeKey != "" && o.Session == "" && (c.Task == "" || o.Project != "") {
 		return false, fermata.Errorf(fermata.CodeInvalidRequest, "--dedupe-key finds what the same task or session has asked, and this question has a task of its own").
 			WithHint("put the questions of one source into one session: --session KEY; or ask once with --key")

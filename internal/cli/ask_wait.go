@@ -130,8 +130,8 @@ func (s *session) printAnswer(r *fermata.Resolution) {
 	}
 }
 
-// patiently calls read until the server is there: one that is away for a while comes back.
-func (s *session) patiently(ctx context.Context, read func() error) error {
+// retryUntilUp calls read until the server is there: one that is away for a while comes back.
+func (s *session) retryUntilUp(ctx context.Context, read func() error) error {
 	for away := false; ; away = true {
 		err := read()
 		if !isAway(err) || ctx.Err() != nil {

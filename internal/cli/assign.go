@@ -33,13 +33,13 @@ func (c *assignCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	a := fermata.Assignment{Assignees: c.To, Note: note}
-	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/assign", a); done {
+	if done, err := s.printDryRun(c.write, "POST", "/questions/"+q.ID+"/assign", a); done {
 		return err
 	}
 	if q, err = s.client.Assign(ctx, q.ID, a); err != nil {
 		return err
 	}
-	s.wrote(q.WorkspaceID, "%s is for %s", q.ID, forWhom(q))
+	s.printDone(q.WorkspaceID, "%s is for %s", q.ID, forWhom(q))
 	if s.JSON {
 		return s.json(q)
 	}

@@ -162,7 +162,7 @@ func (s *session) sayCheckpoints(r client.AuditReport) {
 		s.data().line("signed up to event %d; public key of the checkpoints: %s", r.SignedTo, r.PublicKey)
 	}
 	if r.Witnessed > 0 {
-		s.data().line("agrees with %s outside the database", counted(int(r.Witnessed), "checkpoint"))
+		s.data().line("agrees with %s outside the database", countText(int(r.Witnessed), "checkpoint"))
 	}
 }
 

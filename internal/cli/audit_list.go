@@ -15,16 +15,16 @@ type period struct {
 }
 
 func (p period) bounds(s *session) (from, to *time.Time, err error) {
-	if from, err = s.past(p.From); err != nil {
+	if from, err = s.pastInstant(p.From); err != nil {
 		return nil, nil, err
 	}
-	to, err = s.past(p.To)
+	to, err = s.pastInstant(p.To)
 	return from, to, err
 }
 
-// past reads a point in time as [session.instant] does, except that a length
+// pastInstant reads a point in time as [session.instant] does, except that a length
 // of time is one ago.
-func (s *session) past(text string) (*time.Time, error) {
+func (s *session) pastInstant(text string) (*time.Time, error) {
 	if d, err := fermata.Timeout(text).Duration(); err == nil {
 		at := s.now().Add(-d)
 		return &at, nil

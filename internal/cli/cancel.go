@@ -35,14 +35,14 @@ func (c *cancelCommand) Run(ctx context.Context, s *session) error {
 			return s.client.CancelTask(ctx, id, reason)
 		}})
 	}
-	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/cancel", body); done {
+	if done, err := s.printDryRun(c.write, "POST", "/questions/"+q.ID+"/cancel", body); done {
 		return err
 	}
 	q, err = s.client.CancelQuestion(ctx, q.ID, reason)
 	if err != nil {
 		return err
 	}
-	s.wrote(q.WorkspaceID, "%s is %s", q.ID, q.Status)
+	s.printDone(q.WorkspaceID, "%s is %s", q.ID, q.Status)
 	if s.JSON {
 		return s.json(q)
 	}

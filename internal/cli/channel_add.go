@@ -39,7 +39,7 @@ func (c *channelAddCommand) Run(ctx context.Context, s *session) error {
 	if err := n.Check(); err != nil {
 		return err
 	}
-	if done, err := s.rehearse(c.write, "POST", "/channels", n); done {
+	if done, err := s.printDryRun(c.write, "POST", "/channels", n); done {
 		return err
 	}
 	server, err := s.server()
@@ -50,7 +50,7 @@ func (c *channelAddCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote(added.WorkspaceID, "added the channel %s; try it: fermata channel test %s", oneLine(added.Name), oneLine(added.Name))
+	s.printDone(added.WorkspaceID, "added the channel %s; try it: fermata channel test %s", oneLine(added.Name), oneLine(added.Name))
 	if s.JSON {
 		return s.json(added)
 	}

@@ -30,7 +30,7 @@ func (c *channelListCommand) Run(ctx context.Context, s *session) error {
 	for _, channel := range all {
 		sent := ""
 		if channel.LastSentAt != nil {
-			sent = s.ago(*channel.LastSentAt)
+			sent = s.agoText(*channel.LastSentAt)
 		}
 		t.add(channel.Name, channel.Kind, channelState(channel), sent, channel.LastError)
 	}

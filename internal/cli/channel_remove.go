@@ -19,7 +19,7 @@ Examples:
 }
 
 func (c *channelRemoveCommand) Run(ctx context.Context, s *session) error {
-	if done, err := s.rehearse(c.write, "DELETE", "/channels/"+c.Name, nil); done {
+	if done, err := s.printDryRun(c.write, "DELETE", "/channels/"+c.Name, nil); done {
 		return err
 	}
 	server, err := s.server()
@@ -30,7 +30,7 @@ func (c *channelRemoveCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote("", "removed the channel %s", oneLine(c.Name))
+	s.printDone("", "removed the channel %s", oneLine(c.Name))
 	s.warnRoutes(removed.LeftRoutes)
 	return nil
 }

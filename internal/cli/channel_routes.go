@@ -35,13 +35,13 @@ func (c *channelRoutesCommand) Run(ctx context.Context, s *session) error {
 		if err := routes.Check(); err != nil {
 			return err
 		}
-		if done, err := s.rehearse(c.write, "PUT", "/routes", routes); done {
+		if done, err := s.printDryRun(c.write, "PUT", "/routes", routes); done {
 			return err
 		}
 		if routes, err = server.SetRoutes(ctx, routes); err != nil {
 			return err
 		}
-		s.wrote("", "questions that are asked from now on go these ways")
+		s.printDone("", "questions that are asked from now on go these ways")
 	}
 	if s.JSON {
 		return s.json(routes)

@@ -56,7 +56,7 @@ func (c *channelSetCommand) Run(ctx context.Context, s *session) error {
 
 // changeChannel changes a channel and prints what the server made for it.
 func (s *session) changeChannel(ctx context.Context, w write, name string, ch fermata.ChannelChange, given map[string]any) error {
-	if done, err := s.rehearse(w, "PATCH", "/channels/"+name, ch); done {
+	if done, err := s.printDryRun(w, "PATCH", "/channels/"+name, ch); done {
 		return err
 	}
 	server, err := s.server()
@@ -71,7 +71,7 @@ func (s *session) changeChannel(ctx context.Context, w write, name string, ch fe
 	if err != nil {
 		return err
 	}
-	s.wrote(changed.WorkspaceID, "changed the channel %s; it is %s", oneLine(changed.Name), channelState(changed))
+	s.printDone(changed.WorkspaceID, "changed the channel %s; it is %s", oneLine(changed.Name), channelState(changed))
 	s.warnRoutes(changed.LeftRoutes)
 	if s.JSON {
 		return s.json(changed)

@@ -43,9 +43,9 @@ func (c *channelTestCommand) Run(ctx context.Context, s *session) error {
 	if !result.OK {
 		return fermata.Errorf(fermata.CodeUnavailable, "the channel %s does not work", c.Name)
 	}
-	s.wrote("", "the channel %s works", oneLine(c.Name))
+	s.printDone("", "the channel %s works", oneLine(c.Name))
 	if result.DeliveryID != "" {
-		s.wrote("", "a test message is on its way: fermata deliveries show %s", shortID(result.DeliveryID))
+		s.printDone("", "a test message is on its way: fermata deliveries show %s", shortID(result.DeliveryID))
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func (c *chat) lines(ctx context.Context, follow bool) error {
 		err := c.read(ctx)
 		close(closed)
 		read <- err
-		if t, err := c.s.client.Task(ctx, c.task.ID); c.s.inTerm || err == nil && t.State.Ended() {
+		if t, err := c.s.client.Task(ctx, c.task.ID); c.s.inTerm || err == nil && t.State.IsEnded() {
 			cancel(errQuit)
 		}
 	}()
@@ -104,7 +104,7 @@ func (c *chat) print(ctx context.Context, closed <-chan struct{}) func(*fermata.
 			return err
 		}
 		t, err := c.s.client.Task(ctx, c.task.ID)
-		if err != nil || !t.State.Ended() {
+		if err != nil || !t.State.IsEnded() {
 			return err
 		}
 		select {
@@ -116,8 +116,8 @@ func (c *chat) print(ctx context.Context, closed <-chan struct{}) func(*fermata.
 	}
 }
 
-// unsent complains about an answer that still waits for a yes.
-func (c *chat) unsent() error {
+// unsentError complains about an answer that still waits for a yes.
+func (c *chat) unsentError() error {
 	if c.held == nil {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (c *chat) read(ctx context.Context) error {
 		line, err := c.s.nextLine(ctx)
 		switch {
 		case errors.Is(err, io.EOF):
-			ended, err = true, c.unsent()
+			ended, err = true, c.unsentError()
 		case err == nil:
 			err = c.say(ctx, line)
 		case fermata.CodeOf(err) == fermata.CodeInvalidRequest:

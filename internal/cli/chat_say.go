@@ -60,18 +60,18 @@ var bareVerbs = []string{"quit", "q", "exit", "yes", "y", "show"}
 func (c *chat) message(ctx context.Context, text string) error {
 	m, err := c.s.client.PostMessage(ctx, c.task.ID, text)
 	if err == nil {
-		c.s.told(m)
+		c.s.printFate(m)
 	}
 	return err
 }
 
-// pending reads the question that the task waits for.
-func (c *chat) pending(ctx context.Context) (*fermata.Question, error) {
+// pendingQuestion reads the question that the task waits for.
+func (c *chat) pendingQuestion(ctx context.Context) (*fermata.Question, error) {
 	return c.s.findQuestion(ctx, c.task.ID)
 }
 
 func (c *chat) show(ctx context.Context) error {
-	q, err := c.pending(ctx)
+	q, err := c.pendingQuestion(ctx)
 	if err == nil {
 		c.s.talk().question(q, c.s.now())
 	}
@@ -79,7 +79,7 @@ func (c *chat) show(ctx context.Context) error {
 }
 
 func (c *chat) clarify(ctx context.Context, text string) error {
-	q, err := c.pending(ctx)
+	q, err := c.pendingQuestion(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (c *chat) clarify(ctx context.Context, text string) error {
 // answer answers the pending question with what was typed: all of it where
 // there is one item, key=value or a word for each where there are several.
 func (c *chat) answer(ctx context.Context, text string) error {
-	q, err := c.pending(ctx)
+	q, err := c.pendingQuestion(ctx)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (c *chat) answer(ctx context.Context, text string) error {
 }
 
 func (c *chat) decide(ctx context.Context, verdict, comment string) error {
-	q, err := c.pending(ctx)
+	q, err := c.pendingQuestion(ctx)
 	if err != nil {
 		return err
 	}

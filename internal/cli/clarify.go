@@ -25,14 +25,14 @@ func (c *clarifyCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/clarify", map[string]string{"body": text}); done {
+	if done, err := s.printDryRun(c.write, "POST", "/questions/"+q.ID+"/clarify", map[string]string{"body": text}); done {
 		return err
 	}
 	q, err = s.client.Clarify(ctx, q.ID, text)
 	if err != nil {
 		return err
 	}
-	s.wrote(q.WorkspaceID, "asked back on %s", q.ID)
+	s.printDone(q.WorkspaceID, "asked back on %s", q.ID)
 	if s.JSON {
 		return s.json(q)
 	}

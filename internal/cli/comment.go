@@ -26,14 +26,14 @@ func (c *commentCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/comments", map[string]string{"body": text}); done {
+	if done, err := s.printDryRun(c.write, "POST", "/questions/"+q.ID+"/comments", map[string]string{"body": text}); done {
 		return err
 	}
 	m, err := s.client.Comment(ctx, q.ID, text)
 	if err != nil {
 		return err
 	}
-	s.wrote(m.WorkspaceID, "commented on %s", q.ID)
+	s.printDone(m.WorkspaceID, "commented on %s", q.ID)
 	if s.JSON {
 		return s.json(m)
 	}

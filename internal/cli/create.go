@@ -53,7 +53,7 @@ func (c *createCommand) Run(ctx context.Context, s *session) error {
 	if n.DeferUntil, err = s.instant(c.Defer); err != nil {
 		return err
 	}
-	if done, err := s.rehearse(c.write, "POST", "/tasks", n); done {
+	if done, err := s.printDryRun(c.write, "POST", "/tasks", n); done {
 		return err
 	}
 	server, err := s.server()
@@ -64,7 +64,7 @@ func (c *createCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote(t.WorkspaceID, "made %s", t.ID)
+	s.printDone(t.WorkspaceID, "made %s", t.ID)
 	if s.JSON {
 		return s.json(t)
 	}

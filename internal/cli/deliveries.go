@@ -48,7 +48,7 @@ func (c *deliveriesListCommand) Run(ctx context.Context, s *session) error {
 	for _, d := range all {
 		next := ""
 		if d.NextAt != nil {
-			next = s.left(d.NextAt)
+			next = s.leftText(d.NextAt)
 		}
 		t.add(s.id(d.ID), d.Purpose, cmp.Or(d.Channel, d.Kind), d.Member, string(d.State), next, cmp.Or(d.Reason, d.LastError))
 	}
@@ -83,12 +83,12 @@ func (c *deliveryShowCommand) Run(ctx context.Context, s *session) error {
 	p := s.data()
 	p.line("%s over %s: %s %s", d.Purpose, oneLine(cmp.Or(d.Channel, d.Kind)), d.State, oneLine(d.Reason))
 	for _, entry := range d.History {
-		p.line("%s  %s  %s", s.ago(entry.At), entry.What, oneLine(entry.Error))
+		p.line("%s  %s  %s", s.agoText(entry.At), entry.What, oneLine(entry.Error))
 	}
 	switch {
 	case d.Content != "":
 		p.line("")
-		p.whole(d.Content)
+		p.printWhole(d.Content)
 	case d.State == fermata.DeliverySent:
 		s.talk().line("its recipient reads here what was sent, with a token that may answer; an operator reads it in the browser")
 	}
@@ -109,7 +109,7 @@ Examples:
 }
 
 func (c *redeliverCommand) Run(ctx context.Context, s *session) error {
-	if done, err := s.rehearse(c.write, "POST", "/deliveries/"+c.ID+"/redeliver", nil); done {
+	if done, err := s.printDryRun(c.write, "POST", "/deliveries/"+c.ID+"/redeliver", nil); done {
 		return err
 	}
 	server, err := s.server()
@@ -120,7 +120,7 @@ func (c *redeliverCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote("", "%s is sent again over %s", d.ID, oneLine(d.Channel))
+	s.printDone("", "%s is sent again over %s", d.ID, oneLine(d.Channel))
 	if s.JSON {
 		return s.json(d)
 	}

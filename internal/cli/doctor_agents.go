@@ -140,7 +140,7 @@ func (d *diagnosis) tryAgents(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		hint := "do not let " + a.name + " wait for people before this is mended: "
-		if d.tested(a.name) {
+		if d.isTested(a.name) {
 			hint += "its version is the tested one, so look at what it wrote, and for settings that an administrator manages"
 		} else {
 			hint += fmt.Sprintf("`npm install -g %s@%s` is what Fermata was tested with", a.pack, a.version)
@@ -155,8 +155,8 @@ func (d *diagnosis) tryAgents(ctx context.Context) error {
 	return nil
 }
 
-// tested reports whether a program was found in the version that was tested.
-func (d *diagnosis) tested(name string) bool {
+// isTested reports whether a program was found in the version that was tested.
+func (d *diagnosis) isTested(name string) bool {
 	return slices.ContainsFunc(d.findings, func(f finding) bool { return f.Check == name && f.Step == "" && f.Status == "ok" })
 }
 

@@ -26,7 +26,7 @@ func (c *extendCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/extend", map[string]fermata.Timeout{"by": c.By}); done {
+	if done, err := s.printDryRun(c.write, "POST", "/questions/"+q.ID+"/extend", map[string]fermata.Timeout{"by": c.By}); done {
 		return err
 	}
 	if q, err = s.client.Extend(ctx, q.ID, c.By); err != nil {
@@ -36,7 +36,7 @@ func (c *extendCommand) Run(ctx context.Context, s *session) error {
 	if q.Deadline != nil {
 		until = q.Deadline.UTC().Format(time.RFC3339)
 	}
-	s.wrote(q.WorkspaceID, "%s waits until %s", q.ID, until)
+	s.printDone(q.WorkspaceID, "%s waits until %s", q.ID, until)
 	if s.JSON {
 		return s.json(q)
 	}

@@ -104,7 +104,7 @@ func TestStandardInputThatCannotBeRead(t *testing.T) {
 func TestFilesThatAreNoExport(t *testing.T) {
 	t.Parallel()
 	event := fermata.Event{Type: fermata.EventTaskCreated, Actor: fermata.System, At: time.UnixMilli(1).UTC()}
-	event.Seal(1, "before")
+	event.Link(1, "before")
 	line, err := json.Marshal(event)
 	if err != nil {
 		t.Fatal(err)

@@ -127,7 +127,7 @@ func (s *session) nothingAsked(ctx context.Context, t *fermata.Task) error {
 		if err == nil && len(asked) == 1 && asked[0].Resolution != nil {
 			return asked[0].ClosedError()
 		}
-		if t.State.Ended() {
+		if t.State.IsEnded() {
 			e.Code = fermata.CodeQuestionClosed
 		}
 		return e

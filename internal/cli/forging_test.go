@@ -322,8 +322,8 @@ func TestForgingOnALine(t *testing.T) {
 func TestLookalikesAreToldInActions(t *testing.T) {
 	t.Parallel()
 	for _, f := range forgeries(t) {
-		if f.Class == "look-alike" && !strings.Contains(exact(f.Text), "⟨U+") {
-			t.Errorf("%s: %q tells nothing", f.Name, exact(f.Text))
+		if f.Class == "look-alike" && !strings.Contains(visibleExact(f.Text), "⟨U+") {
+			t.Errorf("%s: %q tells nothing", f.Name, visibleExact(f.Text))
 		}
 	}
 }

@@ -33,7 +33,7 @@ type field struct {
 // newField returns a field that begins at what the asker suggests.
 func newField(it *fermata.Item) *field {
 	f := &field{it: it}
-	switch v := suggested(it).(type) {
+	switch v := suggestedValue(it).(type) {
 	case nil:
 	case bool:
 		f.yes = v
@@ -45,9 +45,9 @@ func newField(it *fermata.Item) *field {
 	return f
 }
 
-// suggested returns what the asker suggests for an item: the default, else the only option that is recommended. Nothing
+// suggestedValue returns what the asker suggests for an item: the default, else the only option that is recommended. Nothing
 // is suggested for an approval.
-func suggested(it *fermata.Item) any {
+func suggestedValue(it *fermata.Item) any {
 	if it.ResponseType == fermata.ResponseApproval {
 		return nil
 	}

@@ -31,8 +31,8 @@ func TestFormsBeginAtWhatIsSuggested(t *testing.T) {
 			t.Errorf("%s: respond begins at %t, %q, %q", name, f.yes, f.text, f.list)
 		}
 		inbox := newInboxForm(&fermata.Question{Items: []fermata.Item{tt.it}})
-		if inbox.row != tt.row || len(inbox.chosen()) != len(tt.form.list) || inbox.input.Value() != tt.form.text && inbox.typing {
-			t.Errorf("%s: the inbox begins at line %d, %q, %q", name, inbox.row, inbox.chosen(), inbox.input.Value())
+		if inbox.row != tt.row || len(inbox.chosenValues()) != len(tt.form.list) || inbox.input.Value() != tt.form.text && inbox.typing {
+			t.Errorf("%s: the inbox begins at line %d, %q, %q", name, inbox.row, inbox.chosenValues(), inbox.input.Value())
 		}
 	}
 }

@@ -83,7 +83,7 @@ func ruleScope(r *fermata.GateRule) string {
 }
 
 func ruleUses(r *fermata.GateRule) string {
-	if !r.Counted() {
+	if !r.IsLimited() {
 		return "any"
 	}
 	return fmt.Sprintf("%d of %d", r.Used, r.Uses)
@@ -93,7 +93,7 @@ func (s *session) ruleExpiry(r *fermata.GateRule) string {
 	if r.ExpiresAt == nil {
 		return "never"
 	}
-	return s.left(r.ExpiresAt)
+	return s.leftText(r.ExpiresAt)
 }
 
 type gateAddCommand struct {
@@ -141,7 +141,7 @@ func (c *gateAddCommand) Run(ctx context.Context, s *session) error {
 	if err := n.Check(); err != nil {
 		return err
 	}
-	if done, err := s.rehearse(c.write, "POST", "/gate-rules", n); done {
+	if done, err := s.printDryRun(c.write, "POST", "/gate-rules", n); done {
 		return err
 	}
 	server, err := s.server()
@@ -152,7 +152,7 @@ func (c *gateAddCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote(r.WorkspaceID, "made %s", oneLine(r.Sentence()))
+	s.printDone(r.WorkspaceID, "made %s", oneLine(r.Sentence()))
 	if s.JSON {
 		return s.json(r)
 	}
@@ -189,7 +189,7 @@ func (gateRemoveCommand) Help() string {
 }
 
 func (c *gateRemoveCommand) Run(ctx context.Context, s *session) error {
-	if done, err := s.rehearse(c.write, "DELETE", "/gate-rules/"+c.ID, nil); done {
+	if done, err := s.printDryRun(c.write, "DELETE", "/gate-rules/"+c.ID, nil); done {
 		return err
 	}
 	server, err := s.server()
@@ -200,7 +200,7 @@ func (c *gateRemoveCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote(r.WorkspaceID, "removed %s", oneLine(r.Sentence()))
+	s.printDone(r.WorkspaceID, "removed %s", oneLine(r.Sentence()))
 	if s.JSON {
 		return s.json(r)
 	}

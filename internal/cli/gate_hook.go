@@ -133,7 +133,7 @@ func (h *gateHook) atDesk(ctx context.Context) error {
 	if h.in.SessionID == "" && h.Task == "" {
 		return fmt.Errorf("the call names no session")
 	}
-	if h.own() {
+	if h.isOwnTool() {
 		return nil
 	}
 	if err := h.connect(); err != nil {
@@ -162,8 +162,8 @@ func (h *gateHook) unknown() error {
 	return fmt.Errorf("the event %q is none that fermata hook %s knows; run fermata install %s again", h.in.Event, h.runner, h.runner)
 }
 
-// own reports whether the tool is one of Fermata's: asking is not gated.
-func (h *gateHook) own() bool {
+// isOwnTool reports whether the tool is one of Fermata's: asking is not gated.
+func (h *gateHook) isOwnTool() bool {
 	if h.in.MCPContext.Server != "" {
 		return h.in.MCPContext.Server == ownServer
 	}
@@ -264,7 +264,7 @@ func (h *gateHook) gateAtDesk(ctx context.Context, call fermata.GateCall) (bool,
 		return true, err
 	case v.Rule == nil && v.Decision != fermata.GateDeny:
 		return true, nil
-	case v.Decision == fermata.GateAllow && !v.Rule.Counted(), v.Decision == fermata.GateAsk && h.asks:
+	case v.Decision == fermata.GateAllow && !v.Rule.IsLimited(), v.Decision == fermata.GateAsk && h.asks:
 		return true, h.say(h.decide(&h.in, v))
 	default:
 		// This one is counted, recorded or asked.

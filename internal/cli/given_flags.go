@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// given returns the names of the flags that are set, sorted.
-func given(flags map[string]bool) []string {
+// givenFlags returns the names of the flags that are set, sorted.
+func givenFlags(flags map[string]bool) []string {
 	var names []string
 	for name, set := range flags {
 		if set {
@@ -22,7 +22,7 @@ func given(flags map[string]bool) []string {
 // checkUnread refuses the flags that are set: what was asked for does not read them, so
 // they would be dropped in silence.
 func checkUnread(asked string, flags map[string]bool) error {
-	unread := given(flags)
+	unread := givenFlags(flags)
 	if len(unread) == 0 {
 		return nil
 	}

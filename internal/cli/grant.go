@@ -49,6 +49,6 @@ func (c *grantVerifyCommand) Run(ctx context.Context, s *session) error {
 	if g.By.Name != "" {
 		who = g.By.Name
 	}
-	s.wrote(g.WorkspaceID, "approved by %s at %s (%s); the grant is used up now", oneLine(who), g.At.UTC().Format("2006-01-02 15:04 UTC"), g.QuestionID)
+	s.printDone(g.WorkspaceID, "approved by %s at %s (%s); the grant is used up now", oneLine(who), g.At.UTC().Format("2006-01-02 15:04 UTC"), g.QuestionID)
 	return nil
 }

@@ -97,7 +97,7 @@ func (h *gateHook) tellBy(ctx context.Context, tell func(closed []*fermata.Quest
 			return nil, err
 		}
 	}
-	return waiting, h.handed(ctx, words)
+	return waiting, h.noteHanded(ctx, words)
 }
 
 // isOfSession reports whether the hook is one of a session at a desk, which has notes.

@@ -24,7 +24,7 @@ func (h *gateHook) askUserQuestion(ctx context.Context) (any, error) {
 	}
 	return h.askOnce(ctx, fermata.Ask{Questions: in.Questions}, func(q *fermata.Question) (any, error) {
 		if len(q.Resolution.Answers) == 0 {
-			return preToolUse(refuse(unanswered(q))), nil
+			return preToolUse(refuse(explainUnanswered(q))), nil
 		}
 		return h.answered(q)
 	})
@@ -52,7 +52,7 @@ func (h *gateHook) exitPlanMode(ctx context.Context) (any, error) {
 	return h.askOnce(ctx, a, func(q *fermata.Question) (any, error) {
 		r := q.Resolution
 		if !r.Approved() {
-			return preToolUse(refuse("The plan was not approved: " + unanswered(q))), nil
+			return preToolUse(refuse("The plan was not approved: " + explainUnanswered(q))), nil
 		}
 		allow := &fermata.GateVerdict{
 			Decision: fermata.GateAllow, Reason: "The plan was approved: " + withComment(r.Sentence(), r.Comment), Input: h.in.Input,
@@ -95,9 +95,9 @@ func (h *gateHook) answered(q *fermata.Question) (any, error) {
 	return preToolUse(&fermata.GateVerdict{Decision: fermata.GateAllow, Reason: q.Resolution.Sentence(), Input: input}), err
 }
 
-// unanswered says why a closed question has no answer, with the words of the person who
+// explainUnanswered says why a closed question has no answer, with the words of the person who
 // closed it, and what the agent does now.
-func unanswered(q *fermata.Question) string {
+func explainUnanswered(q *fermata.Question) string {
 	if q.Resolution.DecideYourself {
 		return q.Refusal()
 	}

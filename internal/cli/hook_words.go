@@ -30,7 +30,7 @@ func (h *gateHook) wordsOf(ctx context.Context, notes agent.Notes, tasks []strin
 		seen[id] = true
 		rc, err := h.server.Context(ctx, id)
 		gone := fermata.CodeOf(err) == fermata.CodeNotFound
-		if gone || err == nil && rc.TaskState.Ended() {
+		if gone || err == nil && rc.TaskState.IsEnded() {
 			if err := notes.Left(id); err != nil {
 				return nil, err
 			}
@@ -49,8 +49,8 @@ func (h *gateHook) wordsOf(ctx context.Context, notes agent.Notes, tasks []strin
 	return found, nil
 }
 
-// handed notes that the agent was given the words.
-func (h *gateHook) handed(ctx context.Context, words []taskWords) error {
+// noteHanded notes that the agent was given the words.
+func (h *gateHook) noteHanded(ctx context.Context, words []taskWords) error {
 	ctx, cancel := context.WithTimeout(ctx, gateWithin)
 	defer cancel()
 	for _, w := range words {

@@ -45,9 +45,9 @@ func (h *gateHook) attend(ctx context.Context) error {
 	switch {
 	case h.in.Event == sessionStart:
 		return h.leave(agent.GatedFile, "")
-	case h.own() && h.in.Event == h.after:
+	case h.isOwnTool() && h.in.Event == h.after:
 		return h.say(h.afterAsk(), nil)
-	case h.own() || h.after != "" && h.in.Event == h.after:
+	case h.isOwnTool() || h.after != "" && h.in.Event == h.after:
 		h.passed = true
 		return nil // asking needs no permission, and what ran is no call any more
 	case h.in.Event != h.before:

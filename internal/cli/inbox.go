@@ -130,7 +130,7 @@ func (m *inbox) load() tea.Cmd {
 		all, _, err := m.s.questions(m.ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true, Project: m.project}, longestInbox)
 		var mine []*fermata.Question
 		for _, q := range all {
-			if me.mayAnswer(q) && !me.voted(q) {
+			if me.mayAnswer(q) && !me.hasVoted(q) {
 				mine = append(mine, q)
 			}
 		}

@@ -80,9 +80,9 @@ func (m *inbox) extend(q *fermata.Question, text string) tea.Cmd {
 	}
 }
 
-// done takes what became of something that was sent. After an answer the next
+// handleSent takes what became of something that was sent. After an answer the next
 // question is shown; where somebody was first, it says who.
-func (m *inbox) done(msg inboxDone) tea.Cmd {
+func (m *inbox) handleSent(msg inboxDone) tea.Cmd {
 	m.busy = false
 	if msg.err != nil {
 		m.said = errorText(msg.err)
@@ -93,16 +93,16 @@ func (m *inbox) done(msg inboxDone) tea.Cmd {
 	}
 	m.said = msg.said
 	m.replace(msg.q)
-	if msg.q.ID == m.chosen && (msg.q.Status != fermata.Pending || m.me.voted(msg.q)) {
-		m.next(msg.q)
+	if msg.q.ID == m.chosen && (msg.q.Status != fermata.Pending || m.me.hasVoted(msg.q)) {
+		m.chooseNext(msg.q)
 	}
 	return m.refresh()
 }
 
-// next leaves a question that is settled and chooses the one behind it.
-func (m *inbox) next(settled *fermata.Question) {
-	list := m.shown()
-	i := m.at(list)
+// chooseNext leaves a question that is settled and chooses the one behind it.
+func (m *inbox) chooseNext(settled *fermata.Question) {
+	list := m.filteredList()
+	i := m.indexOfChosen(list)
 	m.choose("")
 	m.reading = false
 	switch {

@@ -54,7 +54,7 @@ func (f *inboxForm) enter(at int) {
 	it := f.item()
 	was := f.values[it.Key]
 	if was == nil {
-		was = suggested(it)
+		was = suggestedValue(it)
 	}
 	rows := f.rows()
 	list, _ := was.([]string)
@@ -181,12 +181,12 @@ func (m *inbox) pickRow(row string) tea.Cmd {
 	switch {
 	case f.row >= len(it.Options) && row == rowNone:
 		delete(f.values, it.Key)
-		return m.further()
+		return m.goToNextItem()
 	case f.row >= len(it.Options) && row == rowOther && it.TakesOther():
 		f.write("")
 		return nil
 	case it.ResponseType == fermata.ResponseMultiChoice:
-		return m.take(f.chosen())
+		return m.take(f.chosenValues())
 	case it.ResponseType == fermata.ResponseChoice:
 		return m.take(it.Options[f.row].Value)
 	case it.ResponseType == fermata.ResponseBoolean:
@@ -196,8 +196,8 @@ func (m *inbox) pickRow(row string) tea.Cmd {
 	}
 }
 
-// chosen are the values of the lines that are picked.
-func (f *inboxForm) chosen() []string {
+// chosenValues are the values of the lines that are picked.
+func (f *inboxForm) chosenValues() []string {
 	list := []string{}
 	for i, o := range f.item().Options {
 		if f.picked[i] {
@@ -219,10 +219,10 @@ func (m *inbox) typeKey(k tea.KeyPressMsg) tea.Cmd {
 	text := f.input.Value()
 	if strings.TrimSpace(text) == "" && !it.IsRequired() {
 		delete(f.values, it.Key)
-		return m.further()
+		return m.goToNextItem()
 	}
 	if it.ResponseType == fermata.ResponseMultiChoice {
-		return m.take(append(f.chosen(), text))
+		return m.take(append(f.chosenValues(), text))
 	}
 	v, err := notice.Read(it, text)
 	if err != nil {
@@ -241,11 +241,11 @@ func (m *inbox) take(v any) tea.Cmd {
 		return nil
 	}
 	f.values[f.item().Key] = v
-	return m.further()
+	return m.goToNextItem()
 }
 
-// further goes to the next item. A single answer that is not dangerous is sent.
-func (m *inbox) further() tea.Cmd {
+// goToNextItem goes to the next item. A single answer that is not dangerous is sent.
+func (m *inbox) goToNextItem() tea.Cmd {
 	f := m.form
 	f.enter(f.at + 1)
 	if f.reviewing() && len(f.q.Items) == 1 && !delicate(f.q, f.values) {

@@ -65,7 +65,7 @@ func (m *inbox) helpKey(name string) {
 }
 
 func (m *inbox) listKey(name string) tea.Cmd {
-	list := m.shown()
+	list := m.filteredList()
 	switch name {
 	case "q":
 		return tea.Quit
@@ -86,7 +86,7 @@ func (m *inbox) listKey(name string) tea.Cmd {
 	case "/":
 		return m.prompt("filter", m.filter, func(text string) tea.Cmd {
 			m.filter = text
-			if list := m.shown(); m.at(list) < 0 && len(list) > 0 {
+			if list := m.filteredList(); m.indexOfChosen(list) < 0 && len(list) > 0 {
 				m.choose(list[0].ID)
 			}
 			return nil

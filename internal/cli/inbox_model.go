@@ -90,18 +90,18 @@ func (m *inbox) update(msg tea.Msg) tea.Cmd {
 			return m.refresh()
 		}
 	case inboxEvent:
-		return m.happened(msg.Event)
+		return m.handleEvent(msg.Event)
 	case inboxFailed:
 		if m.ctx.Err() == nil {
 			m.err = msg.err
 		}
 		return tea.Quit
 	case inboxLoaded:
-		return m.took(msg)
+		return m.handleList(msg)
 	case inboxRead:
 		m.replace(msg.q)
 	case inboxDone:
-		return m.done(msg)
+		return m.handleSent(msg)
 	case tea.KeyPressMsg:
 		return m.key(msg)
 	case tea.PasteMsg:
@@ -119,44 +119,44 @@ func (m *inbox) refresh() tea.Cmd {
 	return m.load()
 }
 
-// happened takes an event of a question.
-func (m *inbox) happened(e *fermata.Event) tea.Cmd {
+// handleEvent takes an event of a question.
+func (m *inbox) handleEvent(e *fermata.Event) tea.Cmd {
 	if e.QuestionID == m.chosen {
 		return tea.Batch(m.reread(e.QuestionID), m.refresh())
 	}
 	return m.refresh()
 }
 
-// took takes the list as it is now. The chosen question stays on its line,
+// handleList takes the list as it is now. The chosen question stays on its line,
 // also when it has been closed meanwhile: it goes when the person moves on.
-func (m *inbox) took(msg inboxLoaded) tea.Cmd {
+func (m *inbox) handleList(msg inboxLoaded) tea.Cmd {
 	m.loading = false
 	if msg.err != nil {
 		m.said = errorText(msg.err)
 		return nil
 	}
 	m.loaded, m.skew = true, msg.skew
-	before, old, place := m.at(m.shown()), m.current(), m.at(m.list)
+	before, old, place := m.indexOfChosen(m.filteredList()), m.current(), m.indexOfChosen(m.list)
 	m.list = msg.list
-	cmd := m.again()
-	if old != nil && m.at(m.list) < 0 {
+	cmd := m.reloadList()
+	if old != nil && m.indexOfChosen(m.list) < 0 {
 		m.list = slices.Insert(m.list, min(place, len(m.list)), old)
 		if old.Status == fermata.Pending {
 			cmd = tea.Batch(cmd, m.reread(old.ID))
 		}
 	}
-	shown := m.shown()
+	shown := m.filteredList()
 	if m.chosen == "" && len(shown) > 0 {
 		m.choose(shown[0].ID)
 	}
-	if after := m.at(shown); before >= 0 && after >= 0 {
+	if after := m.indexOfChosen(shown); before >= 0 && after >= 0 {
 		m.top = max(m.top+after-before, 0)
 	}
 	return cmd
 }
 
-// again reads the list once more if something happened meanwhile.
-func (m *inbox) again() tea.Cmd {
+// reloadList reads the list once more if something happened meanwhile.
+func (m *inbox) reloadList() tea.Cmd {
 	if m.stale {
 		return m.load()
 	}
@@ -178,8 +178,8 @@ func (m *inbox) replace(q *fermata.Question) {
 	}
 }
 
-// shown is the list behind the filter. An id fits by its ending, as lists show it: a word stands in an id by chance.
-func (m *inbox) shown() []*fermata.Question {
+// filteredList is the list behind the filter. An id fits by its ending, as lists show it: a word stands in an id by chance.
+func (m *inbox) filteredList() []*fermata.Question {
 	if m.filter == "" {
 		return m.list
 	}
@@ -194,8 +194,8 @@ func (m *inbox) shown() []*fermata.Question {
 	return list
 }
 
-// at is the place of the chosen question in the list, -1 when it is not there.
-func (m *inbox) at(list []*fermata.Question) int {
+// indexOfChosen is the place of the chosen question in the list, -1 when it is not there.
+func (m *inbox) indexOfChosen(list []*fermata.Question) int {
 	return slices.IndexFunc(list, func(q *fermata.Question) bool { return q.ID == m.chosen })
 }
 
@@ -212,12 +212,12 @@ func (m *inbox) current() *fermata.Question {
 // move selects the question n places further. What is closed goes when the
 // person leaves it.
 func (m *inbox) move(n int) {
-	list := m.shown()
+	list := m.filteredList()
 	if len(list) == 0 {
 		return
 	}
 	left := m.current()
-	i := min(max(m.at(list)+n, 0), len(list)-1)
+	i := min(max(m.indexOfChosen(list)+n, 0), len(list)-1)
 	m.choose(list[i].ID)
 	if left == nil || left.Status == fermata.Pending {
 		return
@@ -225,7 +225,7 @@ func (m *inbox) move(n int) {
 	m.list = slices.DeleteFunc(slices.Clone(m.list), func(q *fermata.Question) bool { return q.ID == left.ID })
 	if left.ID == m.chosen {
 		m.choose("")
-		if list := m.shown(); len(list) > 0 {
+		if list := m.filteredList(); len(list) > 0 {
 			m.choose(list[len(list)-1].ID)
 		}
 	}
@@ -239,11 +239,11 @@ func (m *inbox) choose(id string) {
 // notice keeps the places on the screen within it, a question of the list
 // selected, and remembers the actions whose end was shown.
 func (m *inbox) notice() {
-	list := m.shown()
-	if !m.reading && m.ask == nil && m.at(list) < 0 && len(list) > 0 {
+	list := m.filteredList()
+	if !m.reading && m.ask == nil && m.indexOfChosen(list) < 0 && len(list) > 0 {
 		m.choose(list[0].ID)
 	}
-	i, rows := max(m.at(list), 0), m.rows()
+	i, rows := max(m.indexOfChosen(list), 0), m.rows()
 	m.top = min(max(m.top, i-rows+1, 0), i, max(len(list)-rows, 0))
 	q := m.current()
 	if !m.reading || q == nil {

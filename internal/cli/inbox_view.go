@@ -57,8 +57,8 @@ func (m *inbox) screen() []string {
 func (m *inbox) header(p printer) string {
 	text := fmt.Sprintf("fermata inbox · %d waiting", len(m.list))
 	if m.reading {
-		list := m.shown()
-		text = fmt.Sprintf("fermata inbox · %d of %d", m.at(list)+1, len(list))
+		list := m.filteredList()
+		text = fmt.Sprintf("fermata inbox · %d of %d", m.indexOfChosen(list)+1, len(list))
 	}
 	if m.me.Name != "" {
 		text += " · " + oneLine(m.me.Name)
@@ -87,7 +87,7 @@ func (m *inbox) room() int {
 }
 
 func (m *inbox) listLines(p printer) []string {
-	list := m.shown()
+	list := m.filteredList()
 	switch {
 	case !m.loaded:
 		return []string{"", "  reading …"}
@@ -169,7 +169,7 @@ func (m *inbox) text(q *fermata.Question) []string {
 	p.w, p.bytes = &buf, m.bytes
 	if m.edited != nil {
 		p.line("%s", p.bold("What you changed"))
-		p.barred(exact(changes(q.Action, m.edited)))
+		p.barred(visibleExact(changes(q.Action, m.edited)))
 		p.action("As you edited it; only this will run", m.edited, fermata.HashAction(m.edited))
 		p.line("\n%s\n", p.bold("What was asked"))
 	}

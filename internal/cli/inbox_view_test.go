@@ -34,8 +34,8 @@ func TestTheFilterOfTheInboxFindsAnIdByItsEnding(t *testing.T) {
 	m := newInbox(t.Context(), &session{now: func() time.Time { return noon }, width: 80}, &whoami{})
 	m.list = []*fermata.Question{{ID: "q_01m83kpgx8e3v9r4t6w", Title: "Which database?"}}
 	for filter, found := range map[string]int{"pg": 0, "kpgx8e3v": 0, "r4t6w": 0, "9r4t6w": 1, "9R4T6W": 1, "DATA": 1, "": 1} {
-		if m.filter = filter; len(m.shown()) != found {
-			t.Errorf("%q finds %d questions, want %d", filter, len(m.shown()), found)
+		if m.filter = filter; len(m.filteredList()) != found {
+			t.Errorf("%q finds %d questions, want %d", filter, len(m.filteredList()), found)
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (p jsonPart) takeOut(root rows, style style) {
 		if found != nil {
 			way = append(way, inside)
 		}
-		if found = way[len(way)-1].named(name); found == nil {
+		if found = way[len(way)-1].rowNamed(name); found == nil {
 			return
 		}
 	}
@@ -151,9 +151,9 @@ func (p jsonPart) takeOut(root rows, style style) {
 // stays where it is, with what a person added to it.
 func (p jsonPart) putIn(at rows, style style) error {
 	for depth, name := range p.at {
-		found := at.named(name)
+		found := at.rowNamed(name)
 		if found == nil {
-			value, err := style.write(p.wrapped(depth+1), depth+1)
+			value, err := style.write(p.wrapValue(depth+1), depth+1)
 			if err == nil {
 				at.add(name, value, style.line(depth+1))
 			}
@@ -178,8 +178,8 @@ func (p jsonPart) putIn(at rows, style style) error {
 	return p.renewFields(at, style)
 }
 
-// wrapped is the value inside of what has to be around it, below the first names.
-func (p jsonPart) wrapped(names int) any {
+// wrapValue is the value inside of what has to be around it, below the first names.
+func (p jsonPart) wrapValue(names int) any {
 	value := p.value
 	if p.list {
 		value = []any{value}
@@ -231,7 +231,7 @@ func (p jsonPart) renewFields(object rows, style style) error {
 	}
 	for i := range want.object.Members {
 		name, field := nameOf(&want.object.Members[i]), want.object.Members[i].Value
-		have := object.named(name)
+		have := object.rowNamed(name)
 		switch {
 		case have == nil:
 			object.add(name, field.Value, style.line(depth))

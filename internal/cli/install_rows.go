@@ -38,17 +38,17 @@ func (r rows) size() int {
 	return len(r.object.Members)
 }
 
-// before is what stands between a row and the comma, or the bracket, before it.
-func (r rows) before(n int) *hujson.Extra {
+// gapBefore is what stands between a row and the comma, or the bracket, before it.
+func (r rows) gapBefore(n int) *hujson.Extra {
 	if r.list != nil {
 		return &r.list.Elements[n].BeforeExtra
 	}
 	return &r.object.Members[n].Name.BeforeExtra
 }
 
-// after is what stands between a row and the comma behind it. For the last one it is nil
+// gapAfter is what stands between a row and the comma behind it. For the last one it is nil
 // where there is no comma.
-func (r rows) after(n int) *hujson.Extra {
+func (r rows) gapAfter(n int) *hujson.Extra {
 	if r.list != nil {
 		return &r.list.Elements[n].AfterExtra
 	}
@@ -68,8 +68,8 @@ func nameOf(m *hujson.ObjectMember) string {
 	return literal.String()
 }
 
-// named returns the value of that name, or nil.
-func (r rows) named(name string) *hujson.Value {
+// rowNamed returns the value of that name, or nil.
+func (r rows) rowNamed(name string) *hujson.Value {
 	if n := r.indexOf(name); n >= 0 {
 		return &r.object.Members[n].Value
 	}
@@ -89,7 +89,7 @@ func (r rows) indexOf(name string) int {
 func (r rows) add(name string, value hujson.ValueTrimmed, line string) {
 	end, n := *r.end(), r.size()
 	comments := bytes.TrimRight(end, " \t\r\n")
-	trails := n > 0 && *r.after(n - 1) != nil
+	trails := n > 0 && *r.gapAfter(n - 1) != nil
 	before := comments
 	if n == 0 && len(comments) == 0 && bytes.Contains(end, []byte("\n")) {
 		before = end
@@ -103,7 +103,7 @@ func (r rows) add(name string, value hujson.ValueTrimmed, line string) {
 		r.object.Members = append(r.object.Members, hujson.ObjectMember{Name: key, Value: row})
 	}
 	if trails {
-		*r.after(n) = hujson.Extra{}
+		*r.gapAfter(n) = hujson.Extra{}
 	}
 	*r.end() = slices.Clone(end[len(comments):])
 }
@@ -111,16 +111,16 @@ func (r rows) add(name string, value hujson.ValueTrimmed, line string) {
 // remove removes a row. The comments before it stay, and so does a blank line.
 func (r rows) remove(n int, style style) {
 	last := r.size() - 1
-	comments, trails := bytes.TrimRight(*r.before(n), " \t\r\n"), *r.after(last) != nil
+	comments, trails := bytes.TrimRight(*r.gapBefore(n), " \t\r\n"), *r.gapAfter(last) != nil
 	next := r.end()
 	if n < last {
-		next = r.before(n + 1)
+		next = r.gapBefore(n + 1)
 	}
 	if len(comments) > 0 && !bytes.Contains(*next, []byte("\n")) {
 		comments = append(slices.Clone(comments), style.newline...)
 	}
 	if len(comments) == 0 {
-		comments = blankLine(*r.before(n))
+		comments = blankLine(*r.gapBefore(n))
 	}
 	*next = slices.Concat(comments, *next)
 	if r.list != nil {
@@ -131,7 +131,7 @@ func (r rows) remove(n int, style style) {
 	if n < last || n == 0 {
 		return
 	}
-	switch after := r.after(n - 1); {
+	switch after := r.gapAfter(n - 1); {
 	case trails && *after == nil:
 		*after = hujson.Extra{}
 	case !trails:
@@ -192,7 +192,7 @@ func styleOf(text []byte, root rows) style {
 		s.newline = "\r\n"
 	}
 	if root.size() > 0 {
-		before := string(*root.before(0))
+		before := string(*root.gapBefore(0))
 		own := before[strings.LastIndexByte(before, '\n')+1:]
 		if own != "" && len(own) < len(before) && strings.Trim(own, " \t") == "" {
 			s.unit = own

@@ -32,9 +32,9 @@ func tomlFile(path, program string) configFile {
 			return orNothing(withoutMarks(content), content), nil
 		case server == nil:
 			return withBlock(withoutMarks(content), program)
-		case !server.own() && remove:
+		case !server.isOwn() && remove:
 			return content, nil
-		case !server.own():
+		case !server.isOwn():
 			return nil, fmt.Errorf("mcp_servers.%s is there already, and was not written by fermata install; rename or remove it first", ownServer)
 		case !remove && server.Command == program:
 			return content, nil
@@ -57,8 +57,8 @@ type tomlServer struct {
 	Args    []string `toml:"args"`
 }
 
-// own reports whether it is Fermata's, by how it is started.
-func (s *tomlServer) own() bool {
+// isOwn reports whether it is Fermata's, by how it is started.
+func (s *tomlServer) isOwn() bool {
 	return strings.HasPrefix(filepath.Base(s.Command), ownServer) && slices.Equal(s.Args, []string{"mcp"})
 }
 

@@ -41,8 +41,8 @@ func (listCommand) Help() string {
 }
 
 func (c *listCommand) Run(ctx context.Context, s *session) error {
-	ofQuestions := given(map[string]bool{"--type": c.Type != "", "--status": c.Status != "", "--assignee": c.Assignee != ""})
-	ofTasks := given(map[string]bool{
+	ofQuestions := givenFlags(map[string]bool{"--type": c.Type != "", "--status": c.Status != "", "--assignee": c.Assignee != ""})
+	ofTasks := givenFlags(map[string]bool{
 		"--tasks": c.Tasks, "--state": len(c.State) > 0, "--all": c.All, "--agent": c.Agent != "", "--parent": c.Parent != "", "--sort": c.Sort != "",
 	})
 	switch {
@@ -96,7 +96,7 @@ func (s *session) questionTable(list []*fermata.Question, status fermata.Questio
 		t.columns[2] = column{head: "ANSWER", flex: true}
 	}
 	for _, q := range list {
-		last := s.left(q.Deadline)
+		last := s.leftText(q.Deadline)
 		if q.Resolution != nil {
 			last = q.Resolution.AnswerText()
 		}
@@ -105,7 +105,7 @@ func (s *session) questionTable(list []*fermata.Question, status fermata.Questio
 			t.below = append(t.below, s.belonging(q))
 			continue
 		}
-		t.add(s.id(q.ID), string(q.Type), string(q.Risk), q.Title, q.Project, last, s.ago(q.CreatedAt), s.whom(q),
+		t.add(s.id(q.ID), string(q.Type), string(q.Risk), q.Title, q.Project, last, s.agoText(q.CreatedAt), s.assigneesText(q),
 			q.TaskTitle, strconv.Itoa(len(q.Items)), notice.Votes(q))
 	}
 	return t
@@ -116,7 +116,7 @@ func (s *session) questionTable(list []*fermata.Question, status fermata.Questio
 func (s *session) belonging(q *fermata.Question) string {
 	facts := append([]string{string(q.Type)}, notice.Belongs(q)...)
 	facts = append(facts, factsBesideRisk(q)...)
-	return strings.Join(append(facts, "for "+s.whom(q), s.ago(q.CreatedAt)+" ago"), " · ")
+	return strings.Join(append(facts, "for "+s.assigneesText(q), s.agoText(q.CreatedAt)+" ago"), " · ")
 }
 
 // factsBesideRisk are how many items a question has, and its votes. A list has a
@@ -125,8 +125,8 @@ func factsBesideRisk(q *fermata.Question) []string {
 	return slices.DeleteFunc(notice.Facts(q), func(fact string) bool { return fact == "risk "+string(q.Risk) })
 }
 
-// whom says who may answer; for scripts it is empty when anybody may.
-func (s *session) whom(q *fermata.Question) string {
+// assigneesText says who may answer; for scripts it is empty when anybody may.
+func (s *session) assigneesText(q *fermata.Question) string {
 	if len(q.Assignees) == 0 && s.outTerm {
 		return "anybody"
 	}
@@ -140,7 +140,7 @@ func (c *listCommand) tasks(ctx context.Context, s *session) error {
 	}
 	if len(q.State) == 0 && !c.All && !c.Awaiting {
 		for _, state := range fermata.TaskStates {
-			if !state.Ended() {
+			if !state.IsEnded() {
 				q.State = append(q.State, state)
 			}
 		}
@@ -155,7 +155,7 @@ func (c *listCommand) tasks(ctx context.Context, s *session) error {
 	}
 	t := &table{columns: []column{{head: "ID"}, {head: "STATE"}, {head: "P"}, {head: "TITLE", flex: true}, {head: "PROJECT", flex: true}, {head: "CHANGED"}}}
 	for _, task := range list {
-		t.add(s.id(task.ID), stateText(task), strconv.Itoa(task.Priority), task.Title, task.Project, s.ago(task.UpdatedAt))
+		t.add(s.id(task.ID), stateText(task), strconv.Itoa(task.Priority), task.Title, task.Project, s.agoText(task.UpdatedAt))
 	}
 	s.print(t, c.noTask())
 	return nil

@@ -164,7 +164,7 @@ func (l *logReader) chunks(ctx context.Context, run string, offset int64, wait t
 		return err
 	}
 	if l.follow {
-		err = l.s.patiently(ctx, read)
+		err = l.s.retryUntilUp(ctx, read)
 	} else {
 		err = read()
 	}
@@ -217,8 +217,8 @@ func (l *logReader) flush(end string) error {
 func (l *logReader) goOn(ctx context.Context) error {
 	for {
 		var run *fermata.Run
-		err := l.s.patiently(ctx, func() (err error) {
-			run, err = l.next(ctx)
+		err := l.s.retryUntilUp(ctx, func() (err error) {
+			run, err = l.nextRun(ctx)
 			return err
 		})
 		if err != nil || run == nil {
@@ -230,8 +230,8 @@ func (l *logReader) goOn(ctx context.Context) error {
 	}
 }
 
-// next waits for the next run of the task; nil when the task has ended.
-func (l *logReader) next(ctx context.Context) (*fermata.Run, error) {
+// nextRun waits for the next run of the task; nil when the task has ended.
+func (l *logReader) nextRun(ctx context.Context) (*fermata.Run, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	events := l.s.listen(ctx, l.task.ID)
@@ -248,7 +248,7 @@ func (l *logReader) next(ctx context.Context) (*fermata.Run, error) {
 			events.drain()
 		}
 		run, state, err := l.look(ctx)
-		if err != nil || run != nil || state.Ended() {
+		if err != nil || run != nil || state.IsEnded() {
 			return run, err
 		}
 		if state != told && !l.s.JSON {

@@ -55,7 +55,7 @@ func (c *loginCommand) Run(ctx context.Context, s *session) error {
 		return s.json(me)
 	}
 	s.address = address
-	s.wrote(me.Workspace, "signed in as %s; stored in %s", oneLine(me.Name), path)
+	s.printDone(me.Workspace, "signed in as %s; stored in %s", oneLine(me.Name), path)
 	return nil
 }
 

@@ -48,7 +48,7 @@ Examples:
 
 func (c *memberAddCommand) Run(ctx context.Context, s *session) error {
 	n := client.NewMember{Handle: c.Handle, Name: c.Name, Email: c.Email, Role: c.Role, Groups: c.Group, Projects: c.Project}
-	if done, err := s.rehearse(c.write, "POST", "/members", n); done {
+	if done, err := s.printDryRun(c.write, "POST", "/members", n); done {
 		return err
 	}
 	server, err := s.server()
@@ -59,7 +59,7 @@ func (c *memberAddCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote("", "added %s as %s", oneLine(m.Handle), m.Role)
+	s.printDone("", "added %s as %s", oneLine(m.Handle), m.Role)
 	if s.JSON {
 		return s.json(m)
 	}
@@ -89,7 +89,7 @@ func (c *memberInviteCommand) Run(ctx context.Context, s *session) error {
 	if err := n.Complete(); err != nil {
 		return err
 	}
-	if done, err := s.rehearse(c.write, "POST", "/invitations", n); done {
+	if done, err := s.printDryRun(c.write, "POST", "/invitations", n); done {
 		return err
 	}
 	server, err := s.server()
@@ -104,7 +104,7 @@ func (c *memberInviteCommand) Run(ctx context.Context, s *session) error {
 	if i.Sent {
 		how = "a mail to " + oneLine(i.Email) + " is on its way"
 	}
-	s.wrote("", "invited %s as %s; %s", oneLine(i.Handle), i.Role, how)
+	s.printDone("", "invited %s as %s; %s", oneLine(i.Handle), i.Role, how)
 	return s.link(i, i.URL)
 }
 
@@ -149,14 +149,14 @@ func (c *memberLinkCommand) Run(ctx context.Context, s *session) error {
 		}
 		c.Handle = me.Name
 	}
-	if done, err := s.rehearse(c.write, "POST", "/members/"+c.Handle+"/links", nil); done {
+	if done, err := s.printDryRun(c.write, "POST", "/members/"+c.Handle+"/links", nil); done {
 		return err
 	}
 	l, err := server.MakeLink(ctx, c.Handle)
 	if err != nil {
 		return err
 	}
-	s.wrote("", "made a link for %s; it works once, until %s", oneLine(l.Member), l.ExpiresAt.Local().Format("2006-01-02 15:04"))
+	s.printDone("", "made a link for %s; it works once, until %s", oneLine(l.Member), l.ExpiresAt.Local().Format("2006-01-02 15:04"))
 	return s.link(l, l.URL)
 }
 
@@ -204,7 +204,7 @@ func (c *memberSetCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if done, err := s.rehearse(c.write, "PATCH", "/members/"+c.Handle, ch); done {
+	if done, err := s.printDryRun(c.write, "PATCH", "/members/"+c.Handle, ch); done {
 		return err
 	}
 	server, err := s.server()
@@ -215,7 +215,7 @@ func (c *memberSetCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote("", "changed %s", oneLine(m.Handle))
+	s.printDone("", "changed %s", oneLine(m.Handle))
 	if s.JSON {
 		return s.json(m)
 	}
@@ -244,7 +244,7 @@ func (c *memberListCommand) Run(ctx context.Context, s *session) error {
 	}
 	t := &table{columns: []column{{head: "ID"}, {head: "HANDLE", flex: true}, {head: "ROLE"}, {head: "GROUPS", flex: true}, {head: "ADDED"}}}
 	for _, m := range list {
-		t.add(s.id(m.ID), m.Handle, roleText(m), strings.Join(m.Groups, ","), s.ago(m.CreatedAt))
+		t.add(s.id(m.ID), m.Handle, roleText(m), strings.Join(m.Groups, ","), s.agoText(m.CreatedAt))
 	}
 	s.print(t, "there is nobody")
 	return nil

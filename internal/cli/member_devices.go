@@ -58,14 +58,14 @@ func (c *memberDevicesCommand) Run(ctx context.Context, s *session) error {
 	if !c.SignOut {
 		return nil
 	}
-	if done, err := s.rehearse(c.write, "DELETE", "/members/"+c.Handle+"/sessions", nil); done {
+	if done, err := s.printDryRun(c.write, "DELETE", "/members/"+c.Handle+"/sessions", nil); done {
 		return err
 	}
 	n, err := server.EndSessionsOf(ctx, c.Handle)
 	if err != nil {
 		return err
 	}
-	s.wrote("", "signed %s out everywhere: %d sessions ended", oneLine(c.Handle), n)
+	s.printDone("", "signed %s out everywhere: %d sessions ended", oneLine(c.Handle), n)
 	return nil
 }
 
@@ -82,13 +82,13 @@ func (c *memberDevicesCommand) remove(ctx context.Context, s *session, server *c
 	case "push device":
 		end, path = server.RemoveDevice, "/me/devices/"
 	}
-	if done, err := s.rehearse(c.write, "DELETE", path+id, nil); done {
+	if done, err := s.printDryRun(c.write, "DELETE", path+id, nil); done {
 		return err
 	}
 	if err := end(ctx, id); err != nil {
 		return err
 	}
-	s.wrote("", "removed the %s %s of %s", kind, id, oneLine(c.Handle))
+	s.printDone("", "removed the %s %s of %s", kind, id, oneLine(c.Handle))
 	return nil
 }
 
@@ -127,19 +127,19 @@ func (d devices) print(s *session) error {
 	for _, p := range d.Passkeys {
 		used := "never"
 		if p.LastUsedAt != nil {
-			used = s.ago(*p.LastUsedAt)
+			used = s.agoText(*p.LastUsedAt)
 		}
-		t.add(s.id(p.ID), "passkey", p.Name, s.ago(p.CreatedAt), used)
+		t.add(s.id(p.ID), "passkey", p.Name, s.agoText(p.CreatedAt), used)
 	}
 	for _, one := range d.Sessions {
-		t.add(s.id(one.ID), "session", one.UserAgent, s.ago(one.CreatedAt), s.ago(one.LastSeenAt))
+		t.add(s.id(one.ID), "session", one.UserAgent, s.agoText(one.CreatedAt), s.agoText(one.LastSeenAt))
 	}
 	for _, one := range d.Push {
 		used := "never"
 		if one.LastSentAt != nil {
-			used = s.ago(*one.LastSentAt)
+			used = s.agoText(*one.LastSentAt)
 		}
-		t.add(s.id(one.ID), "push", one.Name+" · "+one.Endpoint, s.ago(one.AddedAt), used)
+		t.add(s.id(one.ID), "push", one.Name+" · "+one.Endpoint, s.agoText(one.AddedAt), used)
 	}
 	s.print(t, "no passkeys, no push devices, and signed in nowhere")
 	return nil

@@ -45,23 +45,23 @@ func (c *memberIdentityCommand) Run(ctx context.Context, s *session) error {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "name the kind of channels and the person's id there").
 			WithHint("fermata member identity %s slack U0123456789", c.Handle)
 	case c.Remove:
-		if done, err := s.rehearse(c.write, "DELETE", "/members/"+c.Handle+"/identities/"+c.Kind, nil); done {
+		if done, err := s.printDryRun(c.write, "DELETE", "/members/"+c.Handle+"/identities/"+c.Kind, nil); done {
 			return err
 		}
 		if err := server.RemoveIdentity(ctx, c.Handle, c.Kind); err != nil {
 			return err
 		}
-		s.wrote("", "%s is nobody on %s any more", oneLine(c.Handle), oneLine(c.Kind))
+		s.printDone("", "%s is nobody on %s any more", oneLine(c.Handle), oneLine(c.Kind))
 		return nil
 	}
-	if done, err := s.rehearse(c.write, "PUT", "/members/"+c.Handle+"/identities/"+c.Kind, map[string]string{"id": c.ID, "name": c.Name}); done {
+	if done, err := s.printDryRun(c.write, "PUT", "/members/"+c.Handle+"/identities/"+c.Kind, map[string]string{"id": c.ID, "name": c.Name}); done {
 		return err
 	}
 	i, err := server.SetIdentity(ctx, c.Handle, c.Kind, c.ID, c.Name)
 	if err != nil {
 		return err
 	}
-	s.wrote("", "%s is %s on %s", oneLine(i.Member), oneLine(i.ID), oneLine(i.Kind))
+	s.printDone("", "%s is %s on %s", oneLine(i.Member), oneLine(i.ID), oneLine(i.Kind))
 	if s.JSON {
 		return s.json(i)
 	}

@@ -21,7 +21,7 @@ func (c *messageCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if done, err := s.rehearse(c.write, "POST", "/tasks/"+c.ID+"/messages", map[string]string{"body": text}); done {
+	if done, err := s.printDryRun(c.write, "POST", "/tasks/"+c.ID+"/messages", map[string]string{"body": text}); done {
 		return err
 	}
 	id, err := s.taskID(ctx, c.ID)
@@ -32,8 +32,8 @@ func (c *messageCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote(m.WorkspaceID, "wrote %s to %s", m.ID, m.TaskID)
-	s.told(m)
+	s.printDone(m.WorkspaceID, "wrote %s to %s", m.ID, m.TaskID)
+	s.printFate(m)
 	if s.JSON {
 		return s.json(m)
 	}

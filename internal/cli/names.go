@@ -61,7 +61,7 @@ func namesOf(ctx context.Context, server *client.Client, kind string) ([]word, e
 	case "run", "open_run", "ended_run":
 		q := client.WorkflowRunQuery{Limit: mostNames}
 		for _, state := range fermata.TaskStates {
-			if kind == "open_run" && !state.Ended() || kind == "ended_run" && state.Ended() && state != fermata.TaskDone {
+			if kind == "open_run" && !state.IsEnded() || kind == "ended_run" && state.IsEnded() && state != fermata.TaskDone {
 				q.State = append(q.State, state)
 			}
 		}

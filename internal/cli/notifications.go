@@ -54,13 +54,13 @@ func (c *notificationsCommand) Run(ctx context.Context, s *session) error {
 		if err := p.Check(); err != nil {
 			return err
 		}
-		if done, err := s.rehearse(c.write, "PUT", "/me/notifications", p); done {
+		if done, err := s.printDryRun(c.write, "PUT", "/me/notifications", p); done {
 			return err
 		}
 		if p, err = server.SetPreferences(ctx, c.Member, p); err != nil {
 			return err
 		}
-		s.wrote("", "noted")
+		s.printDone("", "noted")
 	}
 	if s.JSON {
 		return s.json(p)

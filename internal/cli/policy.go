@@ -86,7 +86,7 @@ func (c *policySetCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	after, err := c.changed(s, before)
+	after, err := c.changePolicy(s, before)
 	if err != nil {
 		return err
 	}
@@ -105,9 +105,9 @@ func (c *policySetCommand) Run(ctx context.Context, s *session) error {
 		if after, err = server.SetPolicy(ctx, after); err != nil {
 			return err
 		}
-		s.wrote("", "changed the policy: %d settings", len(difference))
+		s.printDone("", "changed the policy: %d settings", len(difference))
 	} else {
-		s.wrote("", "the policy is as it was")
+		s.printDone("", "the policy is as it was")
 	}
 	return s.policyChange(after, difference)
 }
@@ -123,8 +123,8 @@ func (s *session) policyChange(p fermata.Policy, difference []string) error {
 	return nil
 }
 
-// changed returns the policy with what the command line or the file says.
-func (c *policySetCommand) changed(s *session, p fermata.Policy) (fermata.Policy, error) {
+// changePolicy returns the policy with what the command line or the file says.
+func (c *policySetCommand) changePolicy(s *session, p fermata.Policy) (fermata.Policy, error) {
 	if c.File != "" {
 		p = fermata.DefaultPolicy()
 		return p, s.readJSON(c.File, &p)

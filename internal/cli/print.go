@@ -64,9 +64,9 @@ func (p printer) text(text string) {
 	}
 }
 
-// whole writes text line by line as it is, which a program may read; a terminal
+// printWhole writes text line by line as it is, which a program may read; a terminal
 // shows it wrapped. It cleans it.
-func (p printer) whole(text string) {
+func (p printer) printWhole(text string) {
 	if p.term {
 		p.text(text)
 		return
@@ -114,9 +114,9 @@ func (p printer) barred(text string) {
 	}
 }
 
-// labelled writes what others wrote behind a word of the program's own: on the
+// printLabelled writes what others wrote behind a word of the program's own: on the
 // same line where all of it fits there, behind a bar where not.
-func (p printer) labelled(label, text string) {
+func (p printer) printLabelled(label, text string) {
 	text = strings.TrimRight(text, "\n")
 	line := clean(text)
 	if label != "" && !strings.ContainsAny(line, "\n\t") && ansi.StringWidth(label+line)+1 < p.width {
@@ -145,9 +145,9 @@ func (p printer) title(text string) {
 	}
 }
 
-// within breaks the lines that are too long for the screen; where one goes on
+// wrapLines breaks the lines that are too long for the screen; where one goes on
 // there is a bar before it.
-func within(lines []string, width int) []string {
+func wrapLines(lines []string, width int) []string {
 	var list []string
 	for _, line := range lines {
 		first, rest, more := strings.Cut(ansi.Hardwrap(line, width, true), "\n")

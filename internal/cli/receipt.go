@@ -29,8 +29,8 @@ func receiptText(m *fermata.Message) string {
 	}
 }
 
-// told says what becomes of a message that was just written, where nobody hears it for now.
-func (s *session) told(m *fermata.Message) {
+// printFate says what becomes of a message that was just written, where nobody hears it for now.
+func (s *session) printFate(m *fermata.Message) {
 	switch m.Receipt {
 	case fermata.ReceiptPaused, fermata.ReceiptEnded, fermata.ReceiptUnread, fermata.ReceiptMaker:
 		s.talk().line("%s", receiptText(m))

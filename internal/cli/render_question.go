@@ -24,7 +24,7 @@ func (p printer) question(q *fermata.Question, now time.Time) {
 	inner := p
 	inner.w = &buf
 	inner.wholeQuestion(q, now)
-	for _, line := range within(strings.Split(strings.TrimRight(buf.String(), "\n"), "\n"), p.width) {
+	for _, line := range wrapLines(strings.Split(strings.TrimRight(buf.String(), "\n"), "\n"), p.width) {
 		p.line("%s", line)
 	}
 }
@@ -72,7 +72,7 @@ func (p printer) context(c *fermata.QuestionContext) {
 	}
 	if c.Step != "" {
 		p.line("")
-		p.labelled("Step:", c.Step)
+		p.printLabelled("Step:", c.Step)
 	}
 	if c.Error != "" {
 		p.line("")
@@ -95,7 +95,7 @@ func (p printer) action(head string, action json.RawMessage, hash string) {
 	p.line("")
 	p.line("%s", p.bold(head))
 	if p.bytes {
-		p.barred(exact(string(action)))
+		p.barred(visibleExact(string(action)))
 	} else {
 		for i, part := range notice.ActionParts(action) {
 			if i > 0 {
@@ -135,7 +135,7 @@ func (p printer) items(q *fermata.Question) {
 		if len(q.Items) > 1 {
 			head = strings.TrimSpace(fmt.Sprintf("[%s] %s", oneLine(it.Key), head))
 		}
-		p.labelled(head, it.Prompt)
+		p.printLabelled(head, it.Prompt)
 		p.options(it, "  ")
 	}
 }
@@ -195,7 +195,7 @@ func (p printer) option(indent, deeper, line string) {
 // ending says how the question ended, or what happens when nobody answers.
 func (p printer) ending(q *fermata.Question, now time.Time) {
 	for _, v := range q.Votes {
-		p.labelled(fmt.Sprintf("%s voted %s.", actor(v.By), v.Value), v.Comment)
+		p.printLabelled(fmt.Sprintf("%s voted %s.", actor(v.By), v.Value), v.Comment)
 	}
 	if q.Resolution != nil {
 		p.resolution(q.Resolution)
@@ -232,11 +232,11 @@ func (p printer) resolution(r *fermata.Resolution) {
 	p.comment(r.Comment)
 	p.action("Approved with edits; only this may run", r.Action, r.ActionHash)
 	if h := r.Overtaken; h != nil {
-		p.labelled(fmt.Sprintf("%s had answered; it could still be taken back, so it did not count:", actor(h.By)), valuesText(h.Answers))
+		p.printLabelled(fmt.Sprintf("%s had answered; it could still be taken back, so it did not count:", actor(h.By)), valuesText(h.Answers))
 		p.comment(h.Comment)
 	}
 	for _, late := range r.Late {
-		p.labelled(fmt.Sprintf("After the deadline %s answered:", actor(late.By)), valuesText(late.Answers))
+		p.printLabelled(fmt.Sprintf("After the deadline %s answered:", actor(late.By)), valuesText(late.Answers))
 		p.comment(late.Comment)
 	}
 }
@@ -244,7 +244,7 @@ func (p printer) resolution(r *fermata.Resolution) {
 // comment prints what somebody said along with an answer.
 func (p printer) comment(text string) {
 	if text != "" {
-		p.labelled("Comment:", text)
+		p.printLabelled("Comment:", text)
 	}
 }
 
@@ -254,7 +254,7 @@ func (p printer) sentence(r *fermata.Resolution) {
 	sentence := r.Sentence()
 	answer := r.AnswerText()
 	if head, ok := strings.CutSuffix(sentence, ": "+answer); ok && answer != "" {
-		p.labelled(strings.ToUpper(head[:1])+oneLine(head[1:])+":", answer)
+		p.printLabelled(strings.ToUpper(head[:1])+oneLine(head[1:])+":", answer)
 		return
 	}
 	p.text(strings.ToUpper(sentence[:1]) + sentence[1:] + ".")

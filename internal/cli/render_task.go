@@ -34,7 +34,7 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 	}
 	if t.Summary != "" {
 		p.line("")
-		p.labelled("Last report:", t.Summary)
+		p.printLabelled("Last report:", t.Summary)
 	}
 	if t.DeferUntil != nil {
 		p.line("Put off until %s", t.DeferUntil.UTC().Format(time.RFC3339))
@@ -52,8 +52,8 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 	}
 }
 
-// doing says what the run that is under way does.
-func (p printer) doing(e *fermata.TimelineEntry, now time.Time) {
+// printActivity says what the run that is under way does.
+func (p printer) printActivity(e *fermata.TimelineEntry, now time.Time) {
 	if e == nil {
 		return
 	}
@@ -70,7 +70,7 @@ func (p printer) doing(e *fermata.TimelineEntry, now time.Time) {
 	if e.Progress.Total > 0 {
 		text += fmt.Sprintf(" (%v of %v)", e.Progress.Current, e.Progress.Total)
 	}
-	p.labelled("Now, "+ago+":", text)
+	p.printLabelled("Now, "+ago+":", text)
 }
 
 // work says where the work of the task is, also when it is not finished.
@@ -92,7 +92,7 @@ func (p printer) work(t *fermata.Task) {
 		{"on worker", t.Session.Worker}, {"branch", t.Session.Branch}, {"session", t.Session.ID}, {"runner", t.Session.Runner},
 	} {
 		if f[1] != "" {
-			p.labelled("  "+f[0]+":", f[1])
+			p.printLabelled("  "+f[0]+":", f[1])
 		}
 	}
 }
@@ -111,7 +111,7 @@ func (p printer) answers(list []*fermata.Question) {
 		facts := []string{q.ID, string(q.Type)}
 		p.line("%s", p.dim(strings.Join(append(facts, notice.Facts(q)...), " · ")))
 		for _, v := range q.Votes {
-			p.labelled(fmt.Sprintf("%s voted %s.", actor(v.By), v.Value), v.Comment)
+			p.printLabelled(fmt.Sprintf("%s voted %s.", actor(v.By), v.Value), v.Comment)
 		}
 		p.resolution(q.Resolution)
 	}
@@ -157,7 +157,7 @@ func (p printer) noWorker(n *fermata.NoWorker) {
 	if n == nil {
 		return
 	}
-	p.labelled("Waits for a worker:", n.Text)
+	p.printLabelled("Waits for a worker:", n.Text)
 	p.line("Start one: %s", oneLine(n.Start))
 }
 
@@ -176,7 +176,7 @@ func (p printer) blockers(ids []string, known map[string]*fermata.Task) {
 
 // takeOver says how a person opens the session of a paused task, and hands it back.
 func (p printer) takeOver(t *fermata.Task) {
-	if !t.Paused() {
+	if !t.IsPaused() {
 		return
 	}
 	if t.TakeOver != "" {

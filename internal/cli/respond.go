@@ -63,7 +63,7 @@ func (c *respondCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	values, err := c.given(s, q)
+	values, err := c.givenAnswer(s, q)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (c *respondCommand) Run(ctx context.Context, s *session) error {
 
 // askFor takes the answer at the terminal, or in an editor, whose text is kept in a file then.
 func (c *respondCommand) askFor(ctx context.Context, s *session, q *fermata.Question) (values map[string]any, kept string, err error) {
-	if c.closed(q) {
+	if c.isClosed(q) {
 		return nil, "", q.ClosedError()
 	}
 	if err := s.mustBeKnown(ctx, q); err != nil {
@@ -109,8 +109,8 @@ func (c *respondCommand) askFor(ctx context.Context, s *session, q *fermata.Ques
 	return values, "", err
 }
 
-// given is the answer of the command line, and of the files that it names.
-func (c *respondCommand) given(s *session, q *fermata.Question) (map[string]any, error) {
+// givenAnswer is the answer of the command line, and of the files that it names.
+func (c *respondCommand) givenAnswer(s *session, q *fermata.Question) (map[string]any, error) {
 	words, pairs, err := s.readAnswers(q, c.Answer, c.Values)
 	if err != nil {
 		return nil, err
@@ -118,9 +118,9 @@ func (c *respondCommand) given(s *session, q *fermata.Question) (map[string]any,
 	return answerFrom(q, words, pairs)
 }
 
-// closed reports whether no answer can be taken any more: after the deadline
+// isClosed reports whether no answer can be taken any more: after the deadline
 // one still can.
-func (*respondCommand) closed(q *fermata.Question) bool {
+func (*respondCommand) isClosed(q *fermata.Question) bool {
 	return q.Resolution != nil && q.Status != fermata.TimedOut
 }
 
@@ -129,11 +129,11 @@ func (*respondCommand) closed(q *fermata.Question) bool {
 func (c *respondCommand) send(ctx context.Context, s *session, q *fermata.Question, values map[string]any) (*fermata.Question, error) {
 	a := toAnswer(q, values)
 	a.Comment, a.Restart, a.Undo = c.Comment, c.Restart, c.Undo
-	return s.sendAnswer(ctx, c.write, q, a, consentNeeded{needed: delicate(q, values), given: c.Yes, how: c.again(q)})
+	return s.sendAnswer(ctx, c.write, q, a, consentNeeded{needed: delicate(q, values), given: c.Yes, how: c.repeatCommand(q)})
 }
 
-// again is the command that sends the same answer without asking back.
-func (c *respondCommand) again(q *fermata.Question) string {
+// repeatCommand is the command that sends the same answer without asking back.
+func (c *respondCommand) repeatCommand(q *fermata.Question) string {
 	if c.All {
 		return "fermata respond --all --yes"
 	}
@@ -185,7 +185,7 @@ func delicate(q *fermata.Question, values map[string]any) bool {
 // sendAnswer sends an answer and says what became of it. A person at a
 // terminal is asked back first, where consent is needed.
 func (s *session) sendAnswer(ctx context.Context, w write, q *fermata.Question, a fermata.Answer, consent consentNeeded) (*fermata.Question, error) {
-	if done, err := s.rehearse(w, "POST", "/questions/"+q.ID+"/answer", a); done {
+	if done, err := s.printDryRun(w, "POST", "/questions/"+q.ID+"/answer", a); done {
 		return nil, err
 	}
 	if err := s.mustBeKnown(ctx, q); err != nil {
@@ -206,7 +206,7 @@ func (s *session) sendAnswer(ctx context.Context, w write, q *fermata.Question, 
 	if err != nil {
 		return nil, err
 	}
-	s.wrote(closed.WorkspaceID, "%s: %s", closed.ID, became(closed, len(q.Votes)))
+	s.printDone(closed.WorkspaceID, "%s: %s", closed.ID, became(closed, len(q.Votes)))
 	return closed, nil
 }
 

@@ -24,7 +24,7 @@ func (c *respondCommand) walk(ctx context.Context, s *session, project string) e
 		if seen > 1 {
 			s.talk().line("\n%s", strings.Repeat("─", min(s.width, 40)))
 		}
-		err := c.one(ctx, s, q.ID)
+		err := c.respondToOne(ctx, s, q.ID)
 		switch {
 		case errors.Is(err, errQuit):
 			return answersRefused(refused)
@@ -51,9 +51,9 @@ func answersRefused(n int) error {
 		WithHint("fermata list shows them")
 }
 
-// one shows one question and takes its answer, until one is taken or the
+// respondToOne shows one question and takes its answer, until one is taken or the
 // person goes on. A question that the server refuses is shown and skipped. So is one that needs more than a token.
-func (c *respondCommand) one(ctx context.Context, s *session, id string) error {
+func (c *respondCommand) respondToOne(ctx context.Context, s *session, id string) error {
 	q, err := s.client.Question(ctx, id)
 	if err != nil || q.Status != fermata.Pending {
 		return err

@@ -70,7 +70,7 @@ func (c *serveCommand) checkWorkers() error {
 	case c.Workers > 0:
 		return c.check()
 	}
-	unread := c.agentFlags.given()
+	unread := c.agentFlags.givenFlags()
 	if c.Workdir != "" {
 		unread = append(unread, "--workdir")
 	}

@@ -60,7 +60,7 @@ func (c *showCommand) Run(ctx context.Context, s *session) error {
 	p.bytes = c.Bytes
 	p.task(t, s.now())
 	p.blockers(t.BlockedBy, blockers)
-	p.doing(progress, s.now())
+	p.printActivity(progress, s.now())
 	p.work(t)
 	switch {
 	case t.Runner == fermata.RunnerWorkflow:
@@ -69,7 +69,7 @@ func (c *showCommand) Run(ctx context.Context, s *session) error {
 		p.line("%s", p.dim("What the agent printed: fermata log "+shortID(t.ID)))
 	}
 	p.answers(asked)
-	p.messages(thread, t.State.Ended(), s.now())
+	p.messages(thread, t.State.IsEnded(), s.now())
 	return nil
 }
 

@@ -45,16 +45,16 @@ func (c *snoozeCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	put := fermata.Snooze{For: c.For, Until: until}
-	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/snooze", put); done {
+	if done, err := s.printDryRun(c.write, "POST", "/questions/"+q.ID+"/snooze", put); done {
 		return err
 	}
 	if q, err = s.client.Snooze(ctx, q.ID, put); err != nil {
 		return err
 	}
 	if q.SnoozedUntil == nil {
-		s.wrote(q.WorkspaceID, "%s is in your inbox", q.ID)
+		s.printDone(q.WorkspaceID, "%s is in your inbox", q.ID)
 	} else {
-		s.wrote(q.WorkspaceID, "%s is out of your inbox until %s", q.ID, q.SnoozedUntil.UTC().Format(time.RFC3339))
+		s.printDone(q.WorkspaceID, "%s is out of your inbox until %s", q.ID, q.SnoozedUntil.UTC().Format(time.RFC3339))
 	}
 	if s.JSON {
 		return s.json(q)

@@ -21,17 +21,17 @@ func (s *session) id(id string) string {
 	return id
 }
 
-// ago says how long ago an instant was; for scripts it is the instant.
-func (s *session) ago(t time.Time) string {
+// agoText says how long ago an instant was; for scripts it is the instant.
+func (s *session) agoText(t time.Time) string {
 	if !s.outTerm {
 		return t.UTC().Format(time.RFC3339)
 	}
 	return span(s.now().Sub(t))
 }
 
-// left says how long it is until an instant, "" for none; for scripts it is
+// leftText says how long it is until an instant, "" for none; for scripts it is
 // the instant.
-func (s *session) left(t *time.Time) string {
+func (s *session) leftText(t *time.Time) string {
 	switch {
 	case t == nil && s.outTerm:
 		return "no end"
@@ -54,17 +54,17 @@ func span(d time.Duration) string {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", int(d.Seconds()))
 	case d < 10*time.Minute:
-		return two(int(d.Minutes()), "m", int(d.Seconds())%60, "s")
+		return joinUnits(int(d.Minutes()), "m", int(d.Seconds())%60, "s")
 	case d < time.Hour:
 		return fmt.Sprintf("%dm", int(d.Minutes()))
 	case d < 24*time.Hour:
-		return two(int(d.Hours()), "h", int(d.Minutes())%60, "m")
+		return joinUnits(int(d.Hours()), "h", int(d.Minutes())%60, "m")
 	default:
-		return two(int(d.Hours())/24, "d", int(d.Hours())%24, "h")
+		return joinUnits(int(d.Hours())/24, "d", int(d.Hours())%24, "h")
 	}
 }
 
-func two(a int, unitA string, b int, unitB string) string {
+func joinUnits(a int, unitA string, b int, unitB string) string {
 	if b == 0 {
 		return fmt.Sprintf("%d%s", a, unitA)
 	}

@@ -18,7 +18,7 @@ type change struct {
 
 // move sends a change of a task and says what state it has now.
 func (s *session) move(ctx context.Context, c change) error {
-	if done, err := s.rehearse(c.write, "POST", "/tasks/"+c.id+"/"+c.verb, c.body); done {
+	if done, err := s.printDryRun(c.write, "POST", "/tasks/"+c.id+"/"+c.verb, c.body); done {
 		return err
 	}
 	id, err := s.taskID(ctx, c.id)
@@ -29,7 +29,7 @@ func (s *session) move(ctx context.Context, c change) error {
 	if err != nil {
 		return err
 	}
-	s.wrote(t.WorkspaceID, "%s is %s", t.ID, stateText(t))
+	s.printDone(t.WorkspaceID, "%s is %s", t.ID, stateText(t))
 	if s.JSON {
 		return s.json(t)
 	}

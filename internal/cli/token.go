@@ -49,7 +49,7 @@ func (c *tokenCreateCommand) Run(ctx context.Context, s *session) error {
 	if err := n.Check(); err != nil {
 		return err
 	}
-	if done, err := s.rehearse(c.write, "POST", "/tokens", n); done {
+	if done, err := s.printDryRun(c.write, "POST", "/tokens", n); done {
 		return err
 	}
 	server, err := s.server()
@@ -60,7 +60,7 @@ func (c *tokenCreateCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote(token.WorkspaceID, "made %s for %s", token.ID, oneLine(token.Name))
+	s.printDone(token.WorkspaceID, "made %s for %s", token.ID, oneLine(token.Name))
 	if token.Secret == "" {
 		// The call was tried again, and the first reply is the only one with it.
 		return fermata.Errorf(fermata.CodeUnavailable, "the reply with the secret was lost on its way").
@@ -103,7 +103,7 @@ func (c *tokenListCommand) Run(ctx context.Context, s *session) error {
 	}
 	t := &table{columns: []column{{head: "ID"}, {head: "NAME", flex: true}, {head: "KIND"}, {head: "MEMBER", flex: true}, {head: "SCOPES", flex: true}, {head: "PROJECTS", flex: true}, {head: "EXPIRES"}, {head: "USED"}}}
 	for _, token := range list {
-		t.add(s.id(token.ID), token.Name, string(token.Kind), token.Member, scopeList(token.Scopes), strings.Join(token.Projects, ","), s.expiry(token), s.used(token))
+		t.add(s.id(token.ID), token.Name, string(token.Kind), token.Member, scopeList(token.Scopes), strings.Join(token.Projects, ","), s.expiry(token), s.lastUsedText(token))
 	}
 	s.print(t, "there are no tokens; fermata token create NAME makes one")
 	return nil
@@ -124,15 +124,15 @@ func (s *session) expiry(t *fermata.Token) string {
 	case t.ExpiresAt == nil:
 		return "never"
 	default:
-		return s.left(t.ExpiresAt)
+		return s.leftText(t.ExpiresAt)
 	}
 }
 
-func (s *session) used(t *fermata.Token) string {
+func (s *session) lastUsedText(t *fermata.Token) string {
 	if t.LastUsedAt == nil {
 		return "never"
 	}
-	return s.ago(*t.LastUsedAt)
+	return s.agoText(*t.LastUsedAt)
 }
 
 type tokenRevokeCommand struct {
@@ -147,7 +147,7 @@ func (tokenRevokeCommand) Help() string {
 }
 
 func (c *tokenRevokeCommand) Run(ctx context.Context, s *session) error {
-	if done, err := s.rehearse(c.write, "DELETE", "/tokens/"+c.ID, nil); done {
+	if done, err := s.printDryRun(c.write, "DELETE", "/tokens/"+c.ID, nil); done {
 		return err
 	}
 	server, err := s.server()
@@ -158,7 +158,7 @@ func (c *tokenRevokeCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote(token.WorkspaceID, "revoked %s (%s)", token.ID, oneLine(token.Name))
+	s.printDone(token.WorkspaceID, "revoked %s (%s)", token.ID, oneLine(token.Name))
 	if s.JSON {
 		return s.json(token)
 	}

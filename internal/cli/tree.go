@@ -72,7 +72,7 @@ func (v *treeView) read(ctx context.Context) error {
 	}
 	for _, t := range list {
 		for _, id := range t.BlockedBy {
-			if t.State.Ended() || v.beside[id] != nil {
+			if t.State.IsEnded() || v.beside[id] != nil {
 				continue
 			}
 			other, err := v.s.client.Task(ctx, id)
@@ -154,7 +154,7 @@ func (v *treeView) details(t *fermata.Task) []row {
 	var list []row
 	for _, id := range t.BlockedBy {
 		other := v.beside[id]
-		if t.State.Ended() || other != nil && t.SatisfiedBy(other) {
+		if t.State.IsEnded() || other != nil && t.SatisfiedBy(other) {
 			continue
 		}
 		line := v.marks.waits + " waits for " + oneLine(v.s.id(id))
@@ -163,23 +163,23 @@ func (v *treeView) details(t *fermata.Task) []row {
 		}
 		list = append(list, row{text: line, key: t.ID + line})
 	}
-	if q := t.PendingQuestion; q != nil && !t.State.Ended() {
+	if q := t.PendingQuestion; q != nil && !t.State.IsEnded() {
 		p := v.s.data()
 		text := p.yellow(v.marks.asks) + " " + p.dim(v.s.id(q.ID)) + "  " + oneLine(q.Title)
 		key := fmt.Sprint(q.ID, q.Assignees, q.Deadline, len(q.Votes))
-		list = append(list, row{text: text + p.dim("  ["+v.whom(q)+"]"), key: key})
+		list = append(list, row{text: text + p.dim("  ["+v.assigneesText(q)+"]"), key: key})
 	}
 	return list
 }
 
-// whom says who is asked, and until when.
-func (v *treeView) whom(q *fermata.Question) string {
+// assigneesText says who is asked, and until when.
+func (v *treeView) assigneesText(q *fermata.Question) string {
 	whom := "anybody"
 	if len(q.Assignees) > 0 {
 		whom = oneLine(strings.Join(q.Assignees, ", "))
 	}
 	parts := []string{string(q.Type), whom}
-	switch left := v.s.left(q.Deadline); {
+	switch left := v.s.leftText(q.Deadline); {
 	case q.Deadline == nil:
 		parts = append(parts, "no end")
 	case v.s.outTerm:

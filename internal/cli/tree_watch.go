@@ -20,7 +20,7 @@ type drawing interface {
 	// concerns reports whether an event may change what is drawn.
 	concerns(e *fermata.Event) bool
 	// over reports whether nothing will change any more.
-	over() bool
+	isOver() bool
 }
 
 // brokeText tells that nothing new is seen for now.
@@ -76,7 +76,7 @@ func (s *session) watch(ctx context.Context, d drawing) error {
 		if d.document() == nil {
 			continue
 		}
-		if err := show(); err != nil || d.over() {
+		if err := show(); err != nil || d.isOver() {
 			return err
 		}
 	}
@@ -89,7 +89,7 @@ func (v *treeView) concerns(e *fermata.Event) bool {
 }
 
 // over: a task that ended may be opened again.
-func (v *treeView) over() bool { return false }
+func (v *treeView) isOver() bool { return false }
 
 func (v *treeView) document() any {
 	if v.list == nil {
@@ -130,7 +130,7 @@ func (s *session) redraw(d drawing) func() error {
 	return func() error {
 		height := s.resize()
 		lines := s.linesOf(d)
-		if !d.over() {
+		if !d.isOver() {
 			// What ended is left on the screen whole, and scrolls.
 			lines = s.window(lines, focus(d), max(height-3, 3))
 		}

@@ -24,13 +24,13 @@ func (c *undoCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/undo", struct{}{}); done {
+	if done, err := s.printDryRun(c.write, "POST", "/questions/"+q.ID+"/undo", struct{}{}); done {
 		return err
 	}
 	if q, err = s.client.Undo(ctx, q.ID); err != nil {
 		return err
 	}
-	s.wrote(q.WorkspaceID, "took your answer to %s back; it waits again", q.ID)
+	s.printDone(q.WorkspaceID, "took your answer to %s back; it waits again", q.ID)
 	if s.JSON {
 		return s.json(q)
 	}

@@ -8,8 +8,8 @@ import (
 // clean makes text safe for the terminal; see [notice.Clean].
 func clean(s string) string { return notice.Clean(s) }
 
-// exact shows what a person consents to; see [notice.Exact].
-func exact(s string) string { return notice.Exact(s) }
+// visibleExact shows what a person consents to; see [notice.Exact].
+func visibleExact(s string) string { return notice.Exact(s) }
 
 // oneLine makes a text fit a cell; see [notice.OneLine].
 func oneLine(s string) string { return notice.OneLine(s) }

@@ -33,8 +33,8 @@ func (s *session) whoAmI(ctx context.Context) (*whoami, error) {
 // server itself.
 func (w *whoami) mayAnswer(q *fermata.Question) bool { return q.MayAnswer(w.caller) == nil }
 
-// voted reports whether the caller has had a say already, and others must.
-func (w *whoami) voted(q *fermata.Question) bool {
+// hasVoted reports whether the caller has had a say already, and others must.
+func (w *whoami) hasVoted(q *fermata.Question) bool {
 	for _, v := range q.Votes {
 		if v.By.ID == w.caller.MemberID {
 			return true

@@ -88,11 +88,11 @@ func checkAtLeast(flag string, d, least time.Duration) error {
 	return fermata.Errorf(fermata.CodeInvalidRequest, "%s must be at least %s, and not %s", flag, least, d)
 }
 
-// given returns the flags for agents that the command line has. What the environment says may be meant for another
+// givenFlags returns the flags for agents that the command line has. What the environment says may be meant for another
 // command, so it does not count.
-func (f agentFlags) given() []string {
+func (f agentFlags) givenFlags() []string {
 	here := func(variable string) bool { return os.Getenv(variable) == "" }
-	return given(map[string]bool{
+	return givenFlags(map[string]bool{
 		"--runner": !slices.Equal(f.Runner, []string{"command"}) && here("FERMATA_RUNNER"), "--program": f.Program != "",
 		"--allow-task-commands": f.AllowTaskCommands, "--run-timeout": f.RunTimeout != 0, "--live-wait": f.LiveWait != defaultLiveWait,
 		"--allow-unknown-agent": f.AllowUnknownAgent,

@@ -41,7 +41,7 @@ func (c *workflowDisableCommand) Run(ctx context.Context, s *session) error {
 
 // armWorkflow makes the call of that name, which enables or disables.
 func (s *session) armWorkflow(ctx context.Context, w write, name, verb string, call func(*client.Client, context.Context, string) (*fermata.Workflow, error)) error {
-	if done, err := s.rehearse(w, "POST", "/workflows/"+name+"/"+verb, nil); done {
+	if done, err := s.printDryRun(w, "POST", "/workflows/"+name+"/"+verb, nil); done {
 		return err
 	}
 	server, err := s.server()
@@ -52,7 +52,7 @@ func (s *session) armWorkflow(ctx context.Context, w write, name, verb string, c
 	if err != nil {
 		return err
 	}
-	s.wrote(after.WorkspaceID, "%s is %s", oneLine(after.Name), enabledText(after))
+	s.printDone(after.WorkspaceID, "%s is %s", oneLine(after.Name), enabledText(after))
 	if s.JSON {
 		return s.json(after)
 	}
@@ -73,7 +73,7 @@ Examples:
 }
 
 func (c *workflowRemoveCommand) Run(ctx context.Context, s *session) error {
-	if done, err := s.rehearse(c.write, "DELETE", "/workflows/"+c.Name, nil); done {
+	if done, err := s.printDryRun(c.write, "DELETE", "/workflows/"+c.Name, nil); done {
 		return err
 	}
 	server, err := s.server()
@@ -83,6 +83,6 @@ func (c *workflowRemoveCommand) Run(ctx context.Context, s *session) error {
 	if err := server.RemoveWorkflow(ctx, c.Name); err != nil {
 		return err
 	}
-	s.wrote("", "removed the workflow %s", oneLine(c.Name))
+	s.printDone("", "removed the workflow %s", oneLine(c.Name))
 	return nil
 }

@@ -72,7 +72,7 @@ func (c *workflowGraphCommand) ofFile(s *session) (*fermata.WorkflowGraph, error
 		return nil, err
 	}
 	if !check.Valid || check.Graph == nil {
-		return nil, s.refused(c.Name, check, "there is nothing to draw")
+		return nil, s.refusedFile(c.Name, check, "there is nothing to draw")
 	}
 	return check.Graph, nil
 }
@@ -151,7 +151,7 @@ func (d *graphDrawing) node(n fermata.GraphNode, next string, width int) {
 	d.lines = append(d.lines, strings.TrimRight(d.symbol(n)+" "+pad(oneLine(n.ID), width)+tool, " "))
 	rail, on := strings.Repeat(" ", len([]rune(d.marks.down))), false
 	var away []string
-	for _, e := range joined(d.out[n.ID]) {
+	for _, e := range joinEdges(d.out[n.ID]) {
 		leadsOn := e.To == next && !e.Back
 		on = on || leadsOn
 		if !leadsOn || !plainLabel(e.Label) {
@@ -172,8 +172,8 @@ func (d *graphDrawing) node(n fermata.GraphNode, next string, width int) {
 	}
 }
 
-// joined makes edges that lead to the same node one, with both reasons.
-func joined(edges []fermata.GraphEdge) []fermata.GraphEdge {
+// joinEdges makes edges that lead to the same node one, with both reasons.
+func joinEdges(edges []fermata.GraphEdge) []fermata.GraphEdge {
 	var list []fermata.GraphEdge
 	for _, e := range edges {
 		i := slices.IndexFunc(list, func(other fermata.GraphEdge) bool { return other.To == e.To && other.Back == e.Back })

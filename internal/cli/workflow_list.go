@@ -34,10 +34,10 @@ func (c *workflowListCommand) Run(ctx context.Context, s *session) error {
 	for _, w := range all {
 		next, state, ago := "", "", ""
 		if at := nextAt(w.Triggers); at != nil {
-			next = s.left(at)
+			next = s.leftText(at)
 		}
 		if w.LastRun != nil {
-			state, ago = runState(w.LastRun), s.ago(w.LastRun.CreatedAt)
+			state, ago = runState(w.LastRun), s.agoText(w.LastRun.CreatedAt)
 		}
 		t.add(w.Name, enabledText(w), w.Project, startedBy(w.Triggers), next, state, ago)
 	}
@@ -99,7 +99,7 @@ func (c *workflowRunsCommand) Run(ctx context.Context, s *session) error {
 	q := client.WorkflowRunQuery{Workflow: c.Workflow, State: c.State, Trigger: c.Trigger, Project: c.Project}
 	if c.Open {
 		for _, state := range fermata.TaskStates {
-			if !state.Ended() {
+			if !state.IsEnded() {
 				q.State = append(q.State, state)
 			}
 		}
@@ -128,10 +128,10 @@ func (s *session) runTable(list []*fermata.WorkflowRun) *table {
 	t := &table{columns: []column{{head: "ID"}, {head: "STATE"}, {head: "WORKFLOW"}, {head: "AT STEP", flex: true}, {head: "STARTED BY"}, {head: "AGO"}, {head: "TOOK"}, {head: "TITLE", flex: true}}}
 	for _, r := range list {
 		step := r.Step
-		if r.State.Ended() {
+		if r.State.IsEnded() {
 			step = ""
 		}
-		t.add(s.id(r.ID), runState(r), r.Workflow, step, s.starter(r), s.ago(r.CreatedAt), s.took(r.CreatedAt, r.EndedAt), r.Title)
+		t.add(s.id(r.ID), runState(r), r.Workflow, step, s.starter(r), s.agoText(r.CreatedAt), s.durationText(r.CreatedAt, r.EndedAt), r.Title)
 	}
 	return t
 }
@@ -156,8 +156,8 @@ func originOf(r *fermata.WorkflowRun) string {
 	}
 }
 
-// took says how long something lasted, or lasts so far.
-func (s *session) took(from time.Time, to *time.Time) string {
+// durationText says how long something lasted, or lasts so far.
+func (s *session) durationText(from time.Time, to *time.Time) string {
 	end := s.now()
 	if to != nil {
 		end = *to

@@ -36,10 +36,10 @@ func (c *workflowPutCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if !check.Valid {
-		return s.refused(c.File, check, "nothing was stored")
+		return s.refusedFile(c.File, check, "nothing was stored")
 	}
-	d := client.Definition{Source: string(source), Enabled: c.enabled()}
-	if done, err := s.rehearse(c.write, "PUT", "/workflows/"+check.Name, d); done {
+	d := client.Definition{Source: string(source), Enabled: c.enabledFlag()}
+	if done, err := s.printDryRun(c.write, "PUT", "/workflows/"+check.Name, d); done {
 		return err
 	}
 	server, err := s.server()
@@ -51,7 +51,7 @@ func (c *workflowPutCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if !check.Valid {
-		return s.refused(c.File, check, "nothing was stored")
+		return s.refusedFile(c.File, check, "nothing was stored")
 	}
 	s.talk().problems(c.File, check.Problems)
 	before, err := server.Workflow(ctx, check.Name, "")
@@ -59,7 +59,7 @@ func (c *workflowPutCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if before != nil && before.Source == d.Source && (d.Enabled == nil || *d.Enabled == before.Enabled) {
-		s.wrote(before.WorkspaceID, "%s is as it was, %s", oneLine(before.Name), enabledText(before))
+		s.printDone(before.WorkspaceID, "%s is as it was, %s", oneLine(before.Name), enabledText(before))
 		if s.JSON {
 			return s.json(before)
 		}
@@ -69,7 +69,7 @@ func (c *workflowPutCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote(after.WorkspaceID, "%s", whatChanged(before, after))
+	s.printDone(after.WorkspaceID, "%s", whatChanged(before, after))
 	if s.JSON {
 		return s.json(after)
 	}
@@ -77,15 +77,15 @@ func (c *workflowPutCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-func (c *workflowPutCommand) enabled() *bool {
+func (c *workflowPutCommand) enabledFlag() *bool {
 	if !c.Enable && !c.Disable {
 		return nil
 	}
 	return &c.Enable
 }
 
-// refused says what is wrong with a file, and what was not done because of it.
-func (s *session) refused(file string, check *client.WorkflowCheck, so string) error {
+// refusedFile says what is wrong with a file, and what was not done because of it.
+func (s *session) refusedFile(file string, check *client.WorkflowCheck, so string) error {
 	if s.JSON {
 		if err := s.json(checkedFile{file, *check}); err != nil {
 			return err

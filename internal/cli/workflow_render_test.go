@@ -252,7 +252,7 @@ func TestStepsAheadOfARunThatWentBack(t *testing.T) {
 		{[]*fermata.WorkflowStep{row("a", 1, 1), row("b", 1, 2), row("c", 1, 3), row("a", 2, 4), row("b", 2, 5), row("c", 2, 6), row("tidy", 1, 7)}, ""},
 	} {
 		var got []string
-		for _, node := range (&runView{run: &fermata.WorkflowRun{State: fermata.TaskInProgress, Graph: g, Steps: c.steps}}).ahead() {
+		for _, node := range (&runView{run: &fermata.WorkflowRun{State: fermata.TaskInProgress, Graph: g, Steps: c.steps}}).stepsAhead() {
 			got = append(got, node.ID)
 		}
 		if strings.Join(got, " ") != c.want {

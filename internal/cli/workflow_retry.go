@@ -72,7 +72,7 @@ func (c *workflowRetryCommand) Run(ctx context.Context, s *session) error {
 	if doc != nil {
 		body["input"] = doc
 	}
-	if done, err := s.rehearse(c.write, "POST", "/workflow-runs/"+c.ID+"/retry", body); done {
+	if done, err := s.printDryRun(c.write, "POST", "/workflow-runs/"+c.ID+"/retry", body); done {
 		return err
 	}
 	server, err := s.server()
@@ -83,6 +83,6 @@ func (c *workflowRetryCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote("", "%s goes on", run.ID)
-	return s.started(ctx, run, c.Wait)
+	s.printDone("", "%s goes on", run.ID)
+	return s.printStarted(ctx, run, c.Wait)
 }

@@ -32,7 +32,7 @@ func (c *workflowRewindCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	to := fermata.RunRewind{Step: c.Step, Feedback: feedback, Newest: c.Newest}
-	if done, err := s.rehearse(c.write, "POST", "/workflow-runs/"+c.ID+"/rewind", to); done {
+	if done, err := s.printDryRun(c.write, "POST", "/workflow-runs/"+c.ID+"/rewind", to); done {
 		return err
 	}
 	server, err := s.server()
@@ -43,8 +43,8 @@ func (c *workflowRewindCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote("", "%s goes back to the step %s", run.ID, c.Step)
-	return s.started(ctx, run, c.Wait)
+	s.printDone("", "%s goes back to the step %s", run.ID, c.Step)
+	return s.printStarted(ctx, run, c.Wait)
 }
 
 type workflowMoveCommand struct {
@@ -63,7 +63,7 @@ Examples:
 }
 
 func (c *workflowMoveCommand) Run(ctx context.Context, s *session) error {
-	if done, err := s.rehearse(c.write, "POST", "/workflow-runs/"+c.ID+"/move", nil); done {
+	if done, err := s.printDryRun(c.write, "POST", "/workflow-runs/"+c.ID+"/move", nil); done {
 		return err
 	}
 	server, err := s.server()
@@ -74,6 +74,6 @@ func (c *workflowMoveCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote("", "%s goes by the definition %s of %s", run.ID, shortHash(run.Hash), run.Workflow)
-	return s.started(ctx, run, waitFlag{})
+	s.printDone("", "%s goes by the definition %s of %s", run.ID, shortHash(run.Hash), run.Workflow)
+	return s.printStarted(ctx, run, waitFlag{})
 }

@@ -44,19 +44,19 @@ func (c *workflowRunCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	body := map[string]any{"inputs": inputs}
-	if done, err := s.rehearse(c.write, "POST", "/workflows/"+w.Name+"/runs", body); done {
+	if done, err := s.printDryRun(c.write, "POST", "/workflows/"+w.Name+"/runs", body); done {
 		return err
 	}
 	run, err := server.StartWorkflow(ctx, w.Name, inputs)
 	if err != nil {
 		return err
 	}
-	s.wrote(w.WorkspaceID, "started %s of %s", run.ID, oneLine(w.Name))
-	return s.started(ctx, run, c.Wait)
+	s.printDone(w.WorkspaceID, "started %s of %s", run.ID, oneLine(w.Name))
+	return s.printStarted(ctx, run, c.Wait)
 }
 
-// started prints a run that goes on, or waits for its end.
-func (s *session) started(ctx context.Context, run *fermata.WorkflowRun, wait waitFlag) error {
+// printStarted prints a run that goes on, or waits for its end.
+func (s *session) printStarted(ctx context.Context, run *fermata.WorkflowRun, wait waitFlag) error {
 	switch {
 	case wait.on:
 		return s.awaitRun(ctx, run, wait.limit)
@@ -208,11 +208,11 @@ func (s *session) untilEnded(ctx context.Context, v *runView, limit time.Duratio
 	}
 	told := map[string]bool{}
 	for {
-		if q := v.run.PendingQuestion; q != nil && !told[q.ID] && !v.over() {
+		if q := v.run.PendingQuestion; q != nil && !told[q.ID] && !v.isOver() {
 			told[q.ID] = true
 			s.talk().line("waits for an answer: fermata respond %s  (%s)", shortID(q.ID), oneLine(q.Title))
 		}
-		if v.over() {
+		if v.isOver() {
 			return false, nil
 		}
 		select {
@@ -226,7 +226,7 @@ func (s *session) untilEnded(ctx context.Context, v *runView, limit time.Duratio
 		case <-l.events:
 			l.drain()
 		}
-		if err := s.patiently(ctx, func() error { return v.read(ctx) }); err != nil {
+		if err := s.retryUntilUp(ctx, func() error { return v.read(ctx) }); err != nil {
 			return false, err
 		}
 	}

@@ -48,7 +48,7 @@ Examples:
 }
 
 func (c *workflowSecretCommand) Run(ctx context.Context, s *session) error {
-	if done, err := s.rehearse(c.write, "POST", "/workflows/"+c.Name+"/webhook-secret", nil); done {
+	if done, err := s.printDryRun(c.write, "POST", "/workflows/"+c.Name+"/webhook-secret", nil); done {
 		return err
 	}
 	server, err := s.server()
@@ -73,7 +73,7 @@ func (c *workflowSecretCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.wrote(w.WorkspaceID, "made a secret for the webhook of %s", oneLine(c.Name))
+	s.printDone(w.WorkspaceID, "made a secret for the webhook of %s", oneLine(c.Name))
 	if secret == "" {
 		// The call was tried again, and the first reply is the only one with it.
 		return fermata.Errorf(fermata.CodeUnavailable, "the reply with the secret was lost on its way").

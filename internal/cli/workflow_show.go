@@ -93,7 +93,7 @@ func (s *session) showWorkflow(w *fermata.Workflow, m marks) {
 	p := s.data()
 	p.title(w.Name)
 	p.line("%s", p.dim(fmt.Sprintf("%s · project %s · definition %s, stored by %s %s",
-		enabledText(w), oneLine(w.Project), shortHash(w.Hash), actor(w.UpdatedBy), s.since(w.UpdatedAt))))
+		enabledText(w), oneLine(w.Project), shortHash(w.Hash), actor(w.UpdatedBy), s.sinceText(w.UpdatedAt))))
 	p.quote("", w.Description)
 	p.line("\nStarted by")
 	for _, t := range w.Triggers {
@@ -116,12 +116,12 @@ func (s *session) showWorkflow(w *fermata.Workflow, m marks) {
 	}
 }
 
-// since says how long ago something was; for scripts it is the instant.
-func (s *session) since(t time.Time) string {
+// sinceText says how long ago something was; for scripts it is the instant.
+func (s *session) sinceText(t time.Time) string {
 	if s.outTerm {
-		return s.ago(t) + " ago"
+		return s.agoText(t) + " ago"
 	}
-	return s.ago(t)
+	return s.agoText(t)
 }
 
 func (s *session) triggerText(w *fermata.Workflow, t fermata.WorkflowTrigger) string {
@@ -131,9 +131,9 @@ func (s *session) triggerText(w *fermata.Workflow, t fermata.WorkflowTrigger) st
 	}
 	switch {
 	case t.NextAt != nil && s.outTerm:
-		parts = append(parts, "next in "+s.left(t.NextAt))
+		parts = append(parts, "next in "+s.leftText(t.NextAt))
 	case t.NextAt != nil:
-		parts = append(parts, "next at "+s.left(t.NextAt))
+		parts = append(parts, "next at "+s.leftText(t.NextAt))
 	case t.Type == fermata.TriggerSchedule:
 		parts = append(parts, "no next time")
 	case t.Type == fermata.TriggerWebhook:

@@ -32,7 +32,7 @@ func (c *toolsListCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if c.Defined {
-		return c.defined(ctx, s)
+		return c.listDefined(ctx, s)
 	}
 	all, err := server.Tools(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *toolsListCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-func (c *toolsListCommand) defined(ctx context.Context, s *session) error {
+func (c *toolsListCommand) listDefined(ctx context.Context, s *session) error {
 	all, err := s.client.NamedTools(ctx)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (c *toolsListCommand) defined(ctx context.Context, s *session) error {
 	}
 	t := &table{columns: []column{{head: "NAME"}, {head: "KIND"}, {head: "WHAT IT DOES", flex: true}, {head: "BY", flex: true}, {head: "AGO"}}}
 	for _, tool := range all {
-		t.add(tool.Name, toolKind(tool), tool.Description, tool.UpdatedBy.Name, s.ago(tool.UpdatedAt))
+		t.add(tool.Name, toolKind(tool), tool.Description, tool.UpdatedBy.Name, s.agoText(tool.UpdatedAt))
 	}
 	s.print(t, "the workspace has defined no tools; fermata workflow tools put FILE does")
 	return nil
@@ -114,10 +114,10 @@ func (c *toolsPutCommand) Run(ctx context.Context, s *session) error {
 		f.check(s.hooks.CheckTool)
 	}
 	if len(f.problems) > 0 {
-		return c.refused(s, f)
+		return c.refusedFile(s, f)
 	}
 	all := f.definitions()
-	if done, err := s.rehearse(c.write, "POST", "/tools", map[string]any{"items": all}); done {
+	if done, err := s.printDryRun(c.write, "POST", "/tools", map[string]any{"items": all}); done {
 		return err
 	}
 	return c.send(ctx, s, f, all)
@@ -132,13 +132,13 @@ func (c *toolsPutCommand) send(ctx context.Context, s *session, f *toolsFile, al
 	stored, err := server.PutNamedTools(ctx, all)
 	if fermata.CodeOf(err) == fermata.CodeInvalidRequest {
 		f.refusedTogether(err)
-		return c.refused(s, f)
+		return c.refusedFile(s, f)
 	}
 	if err != nil {
 		return err
 	}
 	for _, t := range stored {
-		s.wrote("", "defined the tool %s", oneLine(t.Name))
+		s.printDone("", "defined the tool %s", oneLine(t.Name))
 		if t.Listing != nil && t.Listing.Error != "" {
 			s.talk().line("%s %s did not list its tools: %s", s.talk().yellow("warning:"), oneLine(t.Name), oneLine(t.Listing.Error))
 		}
@@ -149,10 +149,10 @@ func (c *toolsPutCommand) send(ctx context.Context, s *session, f *toolsFile, al
 	return nil
 }
 
-// refused shows what is wrong with the file.
-func (c *toolsPutCommand) refused(s *session, f *toolsFile) error {
+// refusedFile shows what is wrong with the file.
+func (c *toolsPutCommand) refusedFile(s *session, f *toolsFile) error {
 	s.talk().problems(c.File, f.problems)
-	s.talk().line("%s: %s; nothing was stored", oneLine(c.File), counted(len(f.problems), "problem"))
+	s.talk().line("%s: %s; nothing was stored", oneLine(c.File), countText(len(f.problems), "problem"))
 	return outcome(exitFailed)
 }
 
@@ -170,7 +170,7 @@ Examples:
 }
 
 func (c *toolsRemoveCommand) Run(ctx context.Context, s *session) error {
-	if done, err := s.rehearse(c.write, "DELETE", "/tools/"+c.Name, nil); done {
+	if done, err := s.printDryRun(c.write, "DELETE", "/tools/"+c.Name, nil); done {
 		return err
 	}
 	server, err := s.server()
@@ -180,6 +180,6 @@ func (c *toolsRemoveCommand) Run(ctx context.Context, s *session) error {
 	if err := server.RemoveNamedTool(ctx, c.Name); err != nil {
 		return err
 	}
-	s.wrote("", "removed the tool %s", oneLine(c.Name))
+	s.printDone("", "removed the tool %s", oneLine(c.Name))
 	return nil
 }

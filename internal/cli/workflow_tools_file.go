@@ -61,7 +61,7 @@ func readToolsFile(source []byte) *toolsFile {
 	f := &toolsFile{lines: strings.Split(string(source), "\n")}
 	parsed, err := parser.ParseBytes(source, 0)
 	if err != nil {
-		f.wrong(spot{1, 1}, "", err)
+		f.addParserError(spot{1, 1}, "", err)
 		return f
 	}
 	if len(parsed.Docs) != 1 || parsed.Docs[0].Body == nil {
@@ -71,9 +71,9 @@ func readToolsFile(source []byte) *toolsFile {
 	for _, section := range entries(parsed.Docs[0].Body) {
 		switch name := section.Key.String(); name {
 		case "tools":
-			f.each(section, readTool)
+			f.readEntries(section, readTool)
 		case "mcp_servers":
-			f.each(section, readServer)
+			f.readEntries(section, readServer)
 		default:
 			at := section.Key.GetToken().Position
 			f.add(at.Line, at.Column, name, fmt.Sprintf("%q is no part of such a file", name), "it has tools: and mcp_servers:")
@@ -97,8 +97,8 @@ func entries(node ast.Node) []*ast.MappingValueNode {
 	}
 }
 
-// each reads the entries of a section.
-func (f *toolsFile) each(section *ast.MappingValueNode, read func(ast.Node) (client.ToolDefinition, error)) {
+// readEntries reads the entries of a section.
+func (f *toolsFile) readEntries(section *ast.MappingValueNode, read func(ast.Node) (client.ToolDefinition, error)) {
 	all := entries(section.Value)
 	if len(all) == 0 {
 		at := section.Key.GetToken().Position
@@ -113,7 +113,7 @@ func (f *toolsFile) each(section *ast.MappingValueNode, read func(ast.Node) (cli
 		}
 		t, err := read(entry.Value)
 		if err != nil {
-			f.wrong(spot{at.Line, at.Column}, name, err)
+			f.addParserError(spot{at.Line, at.Column}, name, err)
 			continue
 		}
 		f.tools = append(f.tools, placedTool{t, name, at.Line, at.Column})
@@ -168,14 +168,14 @@ func decodeNode(node ast.Node, into any) error {
 func (f *toolsFile) check(check func(*fermata.NamedTool) error) {
 	for _, t := range f.tools {
 		if err := check(t.Named(t.name)); err != nil {
-			f.refused(t, err)
+			f.addRefusal(t, err)
 		}
 	}
 	slices.SortStableFunc(f.problems, func(a, b fermata.DefinitionProblem) int { return a.Line - b.Line })
 }
 
-// refused adds each reason why a tool was refused.
-func (f *toolsFile) refused(t placedTool, err error) {
+// addRefusal adds each reason why a tool was refused.
+func (f *toolsFile) addRefusal(t placedTool, err error) {
 	e, ok := asError(err)
 	if !ok || len(e.Problems) == 0 {
 		f.add(t.line, t.column, t.name, t.name+": "+err.Error(), "")
@@ -224,8 +224,8 @@ func (f *toolsFile) definitions() []client.NamedDefinition {
 // spot is where something stands in a file.
 type spot struct{ line, column int }
 
-// wrong adds an error of the parser where it says, else at the place given.
-func (f *toolsFile) wrong(at spot, path string, err error) {
+// addParserError adds an error of the parser where it says, else at the place given.
+func (f *toolsFile) addParserError(at spot, path string, err error) {
 	message := err.Error()
 	if e, ok := errors.AsType[yaml.Error](err); ok {
 		message = e.GetMessage()

@@ -19,7 +19,7 @@ Examples:
 }
 
 func (c *toolsRefreshCommand) Run(ctx context.Context, s *session) error {
-	if done, err := s.rehearse(c.write, "POST", "/tools/"+c.Name+"/refresh", nil); done {
+	if done, err := s.printDryRun(c.write, "POST", "/tools/"+c.Name+"/refresh", nil); done {
 		return err
 	}
 	server, err := s.server()
@@ -34,9 +34,9 @@ func (c *toolsRefreshCommand) Run(ctx context.Context, s *session) error {
 		return s.json(t)
 	}
 	if why := t.Listing.Error; why != "" {
-		s.wrote("", "%s did not list its tools: %s", oneLine(t.Name), oneLine(why))
+		s.printDone("", "%s did not list its tools: %s", oneLine(t.Name), oneLine(why))
 		return outcome(exitFailed)
 	}
-	s.wrote("", "%s has %s", oneLine(t.Name), counted(len(t.Listing.Tools), "tool"))
+	s.printDone("", "%s has %s", oneLine(t.Name), countText(len(t.Listing.Tools), "tool"))
 	return nil
 }

@@ -55,7 +55,7 @@ func (s *session) showNamedTool(t *fermata.NamedTool) error {
 	}
 	p := s.data()
 	p.title(t.Name)
-	p.line("%s", p.dim(toolKind(t)+", defined by "+actor(t.UpdatedBy)+" "+s.since(t.UpdatedAt)))
+	p.line("%s", p.dim(toolKind(t)+", defined by "+actor(t.UpdatedBy)+" "+s.sinceText(t.UpdatedAt)))
 	p.quote("", t.Description)
 	switch {
 	case t.Agent != nil:
@@ -106,7 +106,7 @@ func (s *session) showListing(l *fermata.ToolListing) {
 		return
 	}
 	p := s.data()
-	p.line("%s, asked %s", counted(len(l.Tools), "tool"), s.since(l.At))
+	p.line("%s, asked %s", countText(len(l.Tools), "tool"), s.sinceText(l.At))
 	if l.Error != "" {
 		p.line("it did not answer: %s", oneLine(l.Error))
 	}

@@ -85,15 +85,15 @@ func verdict(c *client.WorkflowCheck) string {
 	}
 	parts := []string{"the workflow " + oneLine(c.Name) + " is valid"}
 	if !c.Valid {
-		parts[0] = counted(errors, "problem")
+		parts[0] = countText(errors, "problem")
 	}
 	if warnings > 0 {
-		parts = append(parts, counted(warnings, "warning"))
+		parts = append(parts, countText(warnings, "warning"))
 	}
 	return strings.Join(parts, ", ")
 }
 
-func counted(n int, noun string) string {
+func countText(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -39,7 +39,7 @@ func (v *runView) read(ctx context.Context) error {
 	}
 	children := map[string]*fermata.Task{}
 	for _, step := range run.Steps {
-		if step.ChildID == "" || step.State.Ended() || len(children) == mostChildren {
+		if step.ChildID == "" || step.State.IsEnded() || len(children) == mostChildren {
 			continue
 		}
 		child, err := v.s.client.Task(ctx, step.ChildID)
@@ -60,7 +60,7 @@ func (v *runView) read(ctx context.Context) error {
 // waitsFor reads the tasks that a run waits for before it takes a step, and how
 // many more there may be.
 func (v *runView) waitsFor(ctx context.Context, run *fermata.WorkflowRun) (before []*fermata.Task, more int, err error) {
-	if run.State != fermata.TaskBlocked || slices.ContainsFunc(run.Steps, func(s *fermata.WorkflowStep) bool { return !s.State.Ended() }) {
+	if run.State != fermata.TaskBlocked || slices.ContainsFunc(run.Steps, func(s *fermata.WorkflowStep) bool { return !s.State.IsEnded() }) {
 		return nil, 0, nil
 	}
 	task, err := v.s.client.Task(ctx, run.ID)
@@ -75,7 +75,7 @@ func (v *runView) waitsFor(ctx context.Context, run *fermata.WorkflowRun) (befor
 		if unexpected(err) {
 			return nil, 0, err
 		}
-		if other != nil && !other.State.Ended() {
+		if other != nil && !other.State.IsEnded() {
 			before = append(before, other)
 		}
 	}
@@ -94,7 +94,7 @@ func (v *runView) concerns(e *fermata.Event) bool {
 }
 
 // over: what ends is seen to its end. A retry is watched anew.
-func (v *runView) over() bool { return v.run != nil && v.run.State.Ended() }
+func (v *runView) isOver() bool { return v.run != nil && v.run.State.IsEnded() }
 
 // rows are the run and its steps, in the order in which they began, and those
 // that are still to come.
@@ -108,10 +108,10 @@ func (v *runView) rows() []row {
 		text := fmt.Sprintf("and %d more", v.more)
 		rows = append(rows, row{indent: "  ", text: text, key: text})
 	}
-	width, ahead := v.width(), v.ahead()
+	width, ahead := v.width(), v.stepsAhead()
 	for _, step := range v.run.Steps {
 		line := v.step(step, width)
-		line.now = !step.State.Ended()
+		line.now = !step.State.IsEnded()
 		rows = append(rows, line)
 		for _, detail := range v.details(step) {
 			detail.now = line.now
@@ -135,7 +135,7 @@ func (v *runView) width() int {
 	for _, step := range v.run.Steps {
 		width = max(width, ansi.StringWidth(stepName(step)))
 	}
-	for _, node := range v.ahead() {
+	for _, node := range v.stepsAhead() {
 		width = max(width, ansi.StringWidth(oneLine(node.ID)))
 	}
 	return width
@@ -156,15 +156,15 @@ func (v *runView) head() row {
 func (v *runView) origin() row {
 	r := v.run
 	by := "started by " + originOf(r)
-	text := fmt.Sprintf("%s %s · %s %s · %s", oneLine(r.Workflow), shortHash(r.Hash), by, v.s.since(r.CreatedAt), v.s.took(r.CreatedAt, r.EndedAt))
+	text := fmt.Sprintf("%s %s · %s %s · %s", oneLine(r.Workflow), shortHash(r.Hash), by, v.s.sinceText(r.CreatedAt), v.s.durationText(r.CreatedAt, r.EndedAt))
 	return row{indent: "  ", text: v.s.data().dim(text), key: "origin"}
 }
 
 // end says what came of the run, and what can be done about it.
 func (v *runView) end() []row {
 	var rows []row
-	if v.run.State.Ended() && v.run.Summary != "" {
-		rows = append(rows, v.wrapped(bar, oneLine(v.run.Summary), "end", nil)...)
+	if v.run.State.IsEnded() && v.run.Summary != "" {
+		rows = append(rows, v.wrapText(bar, oneLine(v.run.Summary), "end", nil)...)
 	}
 	if v.run.CanRetry && v.run.State == fermata.TaskFailed {
 		rows = append(rows, row{text: v.s.data().dim("try again: fermata workflow retry " + v.s.id(v.run.ID)), key: "retry"})
@@ -177,10 +177,10 @@ var phasesAhead = map[string][]string{
 	"": {"", "on_success", "finally"}, "on_success": {"on_success", "finally"}, "on_failure": {"on_failure", "finally"}, "finally": {"finally"},
 }
 
-// ahead returns the steps that a run under way has still to do. The run has not begun them, or it went back to a step before them. It
+// stepsAhead returns the steps that a run under way has still to do. The run has not begun them, or it went back to a step before them. It
 // leaves out the steps of a phase that the run has left.
-func (v *runView) ahead() []fermata.GraphNode {
-	if v.run.State.Ended() || v.run.Graph == nil {
+func (v *runView) stepsAhead() []fermata.GraphNode {
+	if v.run.State.IsEnded() || v.run.Graph == nil {
 		return nil
 	}
 	last := map[string]*fermata.WorkflowStep{}

@@ -28,7 +28,7 @@ func (v *runView) step(step *fermata.WorkflowStep, width int) row {
 	if step.Item != nil {
 		indent = "  "
 	}
-	text := fmt.Sprintf("%s %s  %s  %-6s  ", v.marks.step(step), pad(name, width), state, v.s.took(step.StartedAt, step.EndedAt))
+	text := fmt.Sprintf("%s %s  %s  %-6s  ", v.marks.step(step), pad(name, width), state, v.s.durationText(step.StartedAt, step.EndedAt))
 	parts := []string{p.dim(oneLine(step.Tool))}
 	if step.Attempt > 1 {
 		parts = append(parts, fmt.Sprintf("attempt %d", step.Attempt))
@@ -55,31 +55,31 @@ func stepName(step *fermata.WorkflowStep) string {
 // details are what a step waits for, why it failed, and what came of it.
 func (v *runView) details(step *fermata.WorkflowStep) []row {
 	var rows []row
-	if q := v.run.PendingQuestion; q != nil && step.QuestionID == q.ID && !step.State.Ended() {
+	if q := v.run.PendingQuestion; q != nil && step.QuestionID == q.ID && !step.State.IsEnded() {
 		rows = append(rows, v.question(q))
 	}
 	if child := v.children[step.ChildID]; child != nil {
 		text := v.marks.waits + " " + stateText(child) + "  " + v.s.data().dim(v.s.id(child.ID)) + "  " + oneLine(child.Title)
 		rows = append(rows, row{text: text, key: child.ID + stateText(child)})
 		if n := child.NoWorker; n != nil {
-			rows = append(rows, v.wrapped("  ", oneLine(n.String()), child.ID, v.s.data().yellow)...)
+			rows = append(rows, v.wrapText("  ", oneLine(n.String()), child.ID, v.s.data().yellow)...)
 		}
 		if q := child.PendingQuestion; q != nil {
 			rows = append(rows, v.question(q))
 		}
 	}
 	if step.Until != nil && step.State == fermata.StepWaiting && step.QuestionID == "" {
-		text := "goes on at " + v.s.left(step.Until)
+		text := "goes on at " + v.s.leftText(step.Until)
 		if v.s.outTerm {
-			text = "goes on in " + v.s.left(step.Until)
+			text = "goes on in " + v.s.leftText(step.Until)
 		}
 		rows = append(rows, row{text: text, key: stepName(step) + step.Until.String()})
 	}
 	if e := step.Error; e != nil {
 		key := fmt.Sprint(stepName(step), step.Attempt)
-		rows = append(rows, v.wrapped("", oneLine(e.Message)+" ["+oneLine(e.Code)+"]", key, v.s.data().red)...)
+		rows = append(rows, v.wrapText("", oneLine(e.Message)+" ["+oneLine(e.Code)+"]", key, v.s.data().red)...)
 		if e.Hint != "" {
-			rows = append(rows, v.wrapped("", "hint: "+oneLine(e.Hint), key, nil)...)
+			rows = append(rows, v.wrapText("", "hint: "+oneLine(e.Hint), key, nil)...)
 		}
 	}
 	if text := shortOutput(step); text != "" {
@@ -91,9 +91,9 @@ func (v *runView) details(step *fermata.WorkflowStep) []row {
 // errorIndent is the deepest that the details of a step stand.
 const errorIndent = 6
 
-// wrapped is a text that must not be cut: on a terminal it takes as many rows as
+// wrapText is a text that must not be cut: on a terminal it takes as many rows as
 // it needs.
-func (v *runView) wrapped(indent, text, key string, paint func(string) string) []row {
+func (v *runView) wrapText(indent, text, key string, paint func(string) string) []row {
 	lines := []string{text}
 	if v.s.outTerm {
 		lines = strings.Split(ansi.Wrap(text, max(v.s.width-errorIndent, 16), ""), "\n")
@@ -113,7 +113,7 @@ func (v *runView) wrapped(indent, text, key string, paint func(string) string) [
 func (v *runView) question(q *fermata.Question) row {
 	p := v.s.data()
 	tree := treeView{s: v.s}
-	text := p.yellow(v.marks.asks) + " " + p.dim(v.s.id(q.ID)) + "  " + oneLine(q.Title) + p.dim("  ["+tree.whom(q)+"]")
+	text := p.yellow(v.marks.asks) + " " + p.dim(v.s.id(q.ID)) + "  " + oneLine(q.Title) + p.dim("  ["+tree.assigneesText(q)+"]")
 	return row{text: text, key: fmt.Sprint(q.ID, q.Assignees, q.Deadline, len(q.Votes))}
 }
 

@@ -7,9 +7,9 @@ type write struct {
 	DryRun bool `name:"dry-run" help:"Print what would be sent, and send nothing."`
 }
 
-// rehearse prints the request that a command would send. It reports whether
+// printDryRun prints the request that a command would send. It reports whether
 // that is all that was asked for.
-func (s *session) rehearse(w write, method, path string, body any) (bool, error) {
+func (s *session) printDryRun(w write, method, path string, body any) (bool, error) {
 	if !w.DryRun {
 		return false, nil
 	}
@@ -23,8 +23,8 @@ func (s *session) rehearse(w write, method, path string, body any) (bool, error)
 	return true, s.json(body)
 }
 
-// wrote says on standard error what was done, and where.
-func (s *session) wrote(workspace, format string, args ...any) {
+// printDone says on standard error what was done, and where.
+func (s *session) printDone(workspace, format string, args ...any) {
 	place := s.address
 	if workspace != "" {
 		place += ", workspace " + clean(workspace)

@@ -35,14 +35,14 @@ func (s *Service) Channels(ctx context.Context, c fermata.Caller) ([]*fermata.Ch
 	}
 	all, err := s.db.In(ctx, c.WorkspaceID).Channels()
 	for i := range all {
-		all[i] = s.explained(c.WorkspaceID, s.hidden(all[i]))
+		all[i] = s.addOpenError(c.WorkspaceID, s.hideSecrets(all[i]))
 	}
 	return all, err
 }
 
-// explained adds why a channel cannot be used that could not be opened.
-func (s *Service) explained(workspace string, c *fermata.Channel) *fermata.Channel {
-	if l := s.workspace(workspace).lane(c.ID); l != nil && l.opened != nil && c.LastError == "" {
+// addOpenError adds why a channel cannot be used that could not be opened.
+func (s *Service) addOpenError(workspace string, c *fermata.Channel) *fermata.Channel {
+	if l := s.workspace(workspace).channelByID(c.ID); l != nil && l.opened != nil && c.LastError == "" {
 		c.LastError = words(l.opened)
 	}
 	return c
@@ -57,7 +57,7 @@ func (s *Service) ChannelNamed(ctx context.Context, c fermata.Caller, name strin
 	if err != nil {
 		return nil, err
 	}
-	return s.explained(c.WorkspaceID, s.hidden(found)), nil
+	return s.addOpenError(c.WorkspaceID, s.hideSecrets(found)), nil
 }
 
 // accept checks settings as they are to be stored, completes them, and makes
@@ -102,7 +102,7 @@ func (k Kind) prepare(row *fermata.Channel, before, once map[string]any) error {
 	}
 	for name, v := range settings {
 		made := !reflect.DeepEqual(row.Settings[name], v)
-		if made && !held(before, v) {
+		if made && !containsValue(before, v) {
 			once[name] = v
 		}
 	}
@@ -110,9 +110,9 @@ func (k Kind) prepare(row *fermata.Channel, before, once map[string]any) error {
 	return nil
 }
 
-// held reports whether the settings held the value already, under any name: an
+// containsValue reports whether the settings held the value already, under any name: an
 // old secret that stays valid for a while is not shown again.
-func held(settings map[string]any, v any) bool {
+func containsValue(settings map[string]any, v any) bool {
 	for _, old := range settings {
 		if reflect.DeepEqual(old, v) {
 			return true
@@ -131,7 +131,7 @@ func (s *Service) writeChannel(ctx context.Context, c fermata.Caller, write func
 			return nil, err
 		}
 		once = made
-		return s.hidden(row), nil
+		return s.hideSecrets(row), nil
 	})
 	if err != nil {
 		return nil, err

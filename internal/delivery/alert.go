@@ -112,7 +112,7 @@ func (w *workspace) lookOnce(ctx context.Context) error {
 				judge = b.remindAgain
 			}
 			// Another process may have been first.
-			if !d.Due(tx.Now()) {
+			if !d.IsDue(tx.Now()) {
 				continue
 			}
 			if err := judge(tx, d); err != nil {
@@ -167,12 +167,12 @@ func alertUndelivered(tx *store.Tx, q *fermata.Question, why string) {
 		Type: fermata.EventDeliveryAlert, TaskID: q.TaskID, QuestionID: q.ID, Actor: fermata.System,
 		Data: data(alertData{
 			Kind: "undelivered", Title: "A question has reached nobody",
-			Body: fmt.Sprintf("%s (%s) waits for an answer%s, and %s.", q.Title, q.ID, until(q), why),
+			Body: fmt.Sprintf("%s (%s) waits for an answer%s, and %s.", q.Title, q.ID, deadlineText(q), why),
 		}),
 	})
 }
 
-func until(q *fermata.Question) string {
+func deadlineText(q *fermata.Question) string {
 	if q.Deadline == nil {
 		return ""
 	}
@@ -200,7 +200,7 @@ func (b *batch) alert(e *fermata.Event) {
 	}
 	members := b.people.operators()
 	told := map[string]bool{}
-	for _, l := range b.lanes {
+	for _, l := range b.channels {
 		info := l.info()
 		if l.kind.Public || info.Name == d.Channel || len(l.subscriptions()) > 0 || l.opened != nil {
 			continue

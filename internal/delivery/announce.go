@@ -28,7 +28,7 @@ type Announcement struct {
 // Announce sends a message, and returns to how many places it is on its way.
 func (s *Service) Announce(ctx context.Context, workspace string, a Announcement) (int, error) {
 	w := s.workspace(workspace)
-	p, err := w.known(ctx)
+	p, err := w.loadPeople(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -40,9 +40,9 @@ func (s *Service) Announce(ctx context.Context, workspace string, a Announcement
 	if err != nil {
 		return 0, err
 	}
-	b := &batch{w: w, lanes: w.usable(), people: p, now: now}
+	b := &batch{w: w, channels: w.usableChannels(), people: p, now: now}
 	for _, name := range a.Channels {
-		lanes := called(b.lanes, name)
+		lanes := channelsNamed(b.channels, name)
 		if len(lanes) == 0 {
 			return 0, fermata.Errorf(fermata.CodeNotFound, "there is no channel %s that is switched on", name).
 				WithHint("fermata channel list shows those that there are")

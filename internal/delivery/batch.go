@@ -12,7 +12,7 @@ import (
 // batch is a number of events and what is to be planned for them.
 type batch struct {
 	w      *workspace
-	lanes  []*lane
+	channels  []*openChannel
 	people *people
 	// plan is what was read of the cursor, the routes and earlier subscriptions.
 	plan   store.Plan
@@ -37,7 +37,7 @@ type batch struct {
 // read reads the events and what they are about.
 func (b *batch) read(ctx context.Context, r store.Reader, after int64) error {
 	var subscribed []string
-	for _, l := range b.lanes {
+	for _, l := range b.channels {
 		subscribed = append(subscribed, l.subscriptions()...)
 	}
 	for _, s := range b.plan.Earlier {
@@ -56,14 +56,14 @@ func (b *batch) read(ctx context.Context, r store.Reader, after int64) error {
 	if b.now, err = b.w.s.db.Now(ctx); err != nil {
 		return err
 	}
-	if b.people, err = b.w.known(ctx); err != nil {
+	if b.people, err = b.w.loadPeople(ctx); err != nil {
 		return err
 	}
-	return b.around(r)
+	return b.loadSubjects(r)
 }
 
-// around reads the questions and the tasks of the events.
-func (b *batch) around(r store.Reader) error {
+// loadSubjects reads the questions and the tasks of the events.
+func (b *batch) loadSubjects(r store.Reader) error {
 	var questionIDs []string
 	for _, e := range b.events {
 		if e.QuestionID != "" && slices.Contains(plannedOf, e.Type) {
@@ -106,10 +106,10 @@ func (b *batch) idle() bool {
 	return len(b.rows) == 0 && !hearProgress(b.wishes) && !slices.ContainsFunc(b.events, planned)
 }
 
-// think finds out what to send for every event.
-func (b *batch) think() {
+// planEvents finds out what to send for every event.
+func (b *batch) planEvents() {
 	for _, e := range b.events {
-		b.subscribed(e)
+		b.planForSubscribers(e)
 		q := b.questions[e.QuestionID]
 		switch e.Type {
 		case fermata.EventQuestionAsked:

@@ -12,7 +12,7 @@ import (
 
 // step is one place of a route: a channel, when, and on which condition.
 type step struct {
-	lane  *lane
+	channel  *openChannel
 	delay time.Duration
 	when  fermata.RouteWhen
 	// named says that the question itself asked for it.
@@ -24,7 +24,7 @@ type step struct {
 func (b *batch) steps(named []string, route []fermata.RouteStep) []step {
 	var all []step
 	add := func(s step) {
-		i := slices.IndexFunc(all, func(other step) bool { return other.lane == s.lane })
+		i := slices.IndexFunc(all, func(other step) bool { return other.channel == s.channel })
 		switch {
 		case i < 0:
 			all = append(all, s)
@@ -33,13 +33,13 @@ func (b *batch) steps(named []string, route []fermata.RouteStep) []step {
 		}
 	}
 	for _, name := range named {
-		for _, l := range called(b.lanes, name) {
-			add(step{lane: l, when: fermata.WhenAlways, named: true})
+		for _, l := range channelsNamed(b.channels, name) {
+			add(step{channel: l, when: fermata.WhenAlways, named: true})
 		}
 	}
 	for _, r := range route {
-		for _, l := range called(b.lanes, r.Channel) {
-			add(step{lane: l, delay: r.Delay(), when: r.When})
+		for _, l := range channelsNamed(b.channels, r.Channel) {
+			add(step{channel: l, delay: r.Delay(), when: r.When})
 		}
 	}
 	return all
@@ -48,7 +48,7 @@ func (b *batch) steps(named []string, route []fermata.RouteStep) []step {
 // asked plans what is sent for a new question: where its route leads, the
 // reminders, and a look whether anything of it arrived.
 func (b *batch) asked(q *fermata.Question, e *fermata.Event) {
-	steps := b.steps(q.Channels, b.plan.Routes.Of(q.Type))
+	steps := b.steps(q.Channels, b.plan.Routes.ForType(q.Type))
 	members := b.people.mayAnswer(q)
 	for _, s := range steps {
 		b.toAll(q, s, members, notice.Asked, e.At.Add(s.delay), "asked")
@@ -59,7 +59,7 @@ func (b *batch) asked(q *fermata.Question, e *fermata.Event) {
 		}
 	}
 	b.repeat(q)
-	why := b.unreached(q, steps, members, e.At)
+	why := b.whyUnreached(q, steps, members, e.At)
 	b.note(q, why)
 	switch {
 	case q.Type.Urgency() != fermata.UrgencyHigh:
@@ -88,16 +88,16 @@ func (b *batch) escalated(q *fermata.Question, e *fermata.Event) {
 		only.Assignees = level.Assignees
 	}
 	members := b.people.mayAnswer(&only)
-	for _, s := range b.steps(level.Channels, b.plan.Routes.Of(q.Type)) {
-		b.toAll(q, step{lane: s.lane, when: fermata.WhenAlways, named: s.named}, members, notice.Escalated, e.At, fmt.Sprintf("level%d", at.Level))
+	for _, s := range b.steps(level.Channels, b.plan.Routes.ForType(q.Type)) {
+		b.toAll(q, step{channel: s.channel, when: fermata.WhenAlways, named: s.named}, members, notice.Escalated, e.At, fmt.Sprintf("level%d", at.Level))
 	}
 }
 
 // assigned plans what is sent to people whom a question was given to.
 func (b *batch) assigned(q *fermata.Question, e *fermata.Event) {
 	members := b.people.mayAnswer(q)
-	for _, s := range b.steps(q.Channels, b.plan.Routes.Of(q.Type)) {
-		if s.lane.kind.To == ToPlace {
+	for _, s := range b.steps(q.Channels, b.plan.Routes.ForType(q.Type)) {
+		if s.channel.kind.To == ToPlace {
 			continue
 		}
 		// Who was asked before is not asked again: the key is the same.
@@ -107,9 +107,9 @@ func (b *batch) assigned(q *fermata.Question, e *fermata.Event) {
 
 // toAll plans one message for each address of the members over a channel.
 func (b *batch) toAll(q *fermata.Question, s step, members []*fermata.Member, purpose notice.Purpose, at time.Time, what string) {
-	info := s.lane.info()
-	for _, a := range b.people.placed(q, s.lane, members) {
-		d := b.row(s.lane, a, purpose, at, fmt.Sprintf("%s/%s/%s/%s/%s", q.ID, what, info.ID, a.member, a.device))
+	info := s.channel.info()
+	for _, a := range b.people.placeAddresses(q, s.channel, members) {
+		d := b.row(s.channel, a, purpose, at, fmt.Sprintf("%s/%s/%s/%s/%s", q.ID, what, info.ID, a.member, a.device))
 		d.QuestionID, d.TaskID, d.When, d.Wanted = q.ID, q.TaskID, s.when, b.head
 		wishes := b.wishes[a.member]
 		if a.member != "" && !s.named && !wishes.Wants(info.Name, info.Kind, q.Type) {
@@ -126,7 +126,7 @@ func (b *batch) toAll(q *fermata.Question, s step, members []*fermata.Member, pu
 }
 
 // row makes a delivery that waits.
-func (b *batch) row(l *lane, a address, purpose notice.Purpose, at time.Time, unique string) *fermata.Delivery {
+func (b *batch) row(l *openChannel, a address, purpose notice.Purpose, at time.Time, unique string) *fermata.Delivery {
 	at = fermata.Cut(at)
 	info := l.info()
 	return &fermata.Delivery{
@@ -136,9 +136,9 @@ func (b *batch) row(l *lane, a address, purpose notice.Purpose, at time.Time, un
 	}
 }
 
-// subscribed plans an event for the machines that subscribe to its type.
-func (b *batch) subscribed(e *fermata.Event) {
-	for _, l := range b.lanes {
+// planForSubscribers plans an event for the machines that subscribe to its type.
+func (b *batch) planForSubscribers(e *fermata.Event) {
+	for _, l := range b.channels {
 		if info := l.info(); e.At.Before(info.CreatedAt) || !subscribes(b.subscriptionsAt(l, e.Seq), e.Type) {
 			continue
 		}
@@ -150,7 +150,7 @@ func (b *batch) subscribed(e *fermata.Event) {
 
 // subscriptionsAt are the types of events that the channel's settings named when
 // an event happened.
-func (b *batch) subscriptionsAt(l *lane, seq int64) []string {
+func (b *batch) subscriptionsAt(l *openChannel, seq int64) []string {
 	id := l.info().ID
 	for _, s := range b.plan.Earlier {
 		if s.ChannelID == id && seq <= s.UpTo {
@@ -161,7 +161,7 @@ func (b *batch) subscriptionsAt(l *lane, seq int64) []string {
 }
 
 // subscriptions are the types of events that the channel's settings name.
-func (l *lane) subscriptions() []string {
+func (l *openChannel) subscriptions() []string {
 	info := l.info()
 	return subscriptions(&info)
 }
@@ -191,7 +191,7 @@ func (b *batch) progress(e *fermata.Event) {
 		return
 	}
 	for _, s := range b.steps(nil, b.plan.Routes.Progress) {
-		info := s.lane.info()
+		info := s.channel.info()
 		var members []*fermata.Member
 		for _, m := range b.people.members {
 			if wishes := b.wishes[m.ID]; m.DisabledAt == nil && wishes.WantsProgress(info.Name, info.Kind) {
@@ -201,8 +201,8 @@ func (b *batch) progress(e *fermata.Event) {
 		if len(members) == 0 {
 			continue
 		}
-		for _, a := range b.people.addresses(s.lane.kind, members) {
-			row := b.row(s.lane, a, notice.Alert, e.At.Add(s.delay), fmt.Sprintf("progress/%d/%s/%s/%s", e.Seq, info.ID, a.member, a.device))
+		for _, a := range b.people.addresses(s.channel.kind, members) {
+			row := b.row(s.channel, a, notice.Alert, e.At.Add(s.delay), fmt.Sprintf("progress/%d/%s/%s/%s", e.Seq, info.ID, a.member, a.device))
 			row.TaskID, row.When, row.Title, row.Body = e.TaskID, s.when, "Progress", d.Message
 			b.rows = append(b.rows, row)
 		}

@@ -16,7 +16,7 @@ func (b *batch) callBack(q *fermata.Question, e *fermata.Event) {
 	if q == nil || q.CallbackURL == "" {
 		return
 	}
-	for _, l := range b.lanes {
+	for _, l := range b.channels {
 		if l.kind.To != ToAsker {
 			continue
 		}

@@ -25,7 +25,7 @@ type claim struct {
 }
 
 // claim takes the deliveries that are still due.
-func (l *lane) claim(ctx context.Context, due []store.Due) ([]*claim, error) {
+func (l *openChannel) claim(ctx context.Context, due []store.Due) ([]*claim, error) {
 	var ids []string
 	for _, d := range due {
 		ids = append(ids, d.ID)
@@ -39,7 +39,7 @@ func (l *lane) claim(ctx context.Context, due []store.Due) ([]*claim, error) {
 		}
 		taken := map[string]bool{}
 		for _, d := range rows {
-			if taken[d.ID] || !d.Due(tx.Now()) || d.Leased(tx.Now()) {
+			if taken[d.ID] || !d.IsDue(tx.Now()) || d.Leased(tx.Now()) {
 				continue
 			}
 			c := &claim{Delivery: d, late: tx.Now().Sub(*d.NextAt), doubtful: d.LeasedUntil != nil}
@@ -57,7 +57,7 @@ func (l *lane) claim(ctx context.Context, due []store.Due) ([]*claim, error) {
 }
 
 // gather claims what goes into the same digest.
-func (l *lane) gather(tx *store.Tx, c *claim, taken map[string]bool) error {
+func (l *openChannel) gather(tx *store.Tx, c *claim, taken map[string]bool) error {
 	if c.Purpose != string(notice.Digest) || c.State != fermata.DeliveryWaiting {
 		return nil
 	}
@@ -93,12 +93,12 @@ func idsOf(deliveries []*fermata.Delivery) []string {
 // hold renews the lease of a claim until release is called. A message that takes long is
 // then sent once, and one whose process dies is soon sent by another process. After
 // release nothing changes the claim.
-func (l *lane) hold(ctx context.Context, c *claim) (release func()) {
+func (l *openChannel) hold(ctx context.Context, c *claim) (release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		every(ctx, renewClaimEvery, func() {
+		runEvery(ctx, renewClaimEvery, func() {
 			// A write that has begun is not given up: its outcome must be known.
 			if err := l.renew(context.WithoutCancel(ctx), c); err != nil {
 				l.w.s.Log.WarnContext(ctx, "renew the lease of a delivery", "delivery", c.ID, "error", err)
@@ -110,7 +110,7 @@ func (l *lane) hold(ctx context.Context, c *claim) (release func()) {
 
 // renew extends the lease of a claim, unless somebody else has claimed the delivery
 // meanwhile.
-func (l *lane) renew(ctx context.Context, c *claim) error {
+func (l *openChannel) renew(ctx context.Context, c *claim) error {
 	var until *time.Time
 	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
 		until = c.LeasedUntil

@@ -14,7 +14,7 @@ import (
 
 // compose makes the notice of a delivery. It returns none where nothing is to
 // be sent now, and then why.
-func (l *lane) compose(ctx context.Context, c *claim) (*notice.Notice, *outcome, error) {
+func (l *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, *outcome, error) {
 	r := l.w.s.db.In(ctx, l.w.id)
 	now, err := l.w.s.db.Now(ctx)
 	if err != nil {
@@ -25,7 +25,7 @@ func (l *lane) compose(ctx context.Context, c *claim) (*notice.Notice, *outcome,
 		n.Since = c.CreatedAt
 	}
 	o := &outcome{shown: c.Wanted}
-	p, err := l.w.known(ctx)
+	p, err := l.w.loadPeople(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -56,7 +56,7 @@ func (l *lane) compose(ctx context.Context, c *claim) (*notice.Notice, *outcome,
 	case notice.Digest:
 		return l.digest(r, c, p, wishes, n, o)
 	default:
-		return l.about(ctx, r, c, p, wishes, n, o)
+		return l.noticeOfQuestion(ctx, r, c, p, wishes, n, o)
 	}
 }
 
@@ -83,7 +83,7 @@ func eventOf(r store.Reader, seq int64) (json.RawMessage, error) {
 }
 
 // recipient fills in to whom the message goes.
-func (l *lane) recipient(r store.Reader, c *claim, p *people, n *notice.Notice) (fermata.Preferences, *outcome, error) {
+func (l *openChannel) recipient(r store.Reader, c *claim, p *people, n *notice.Notice) (fermata.Preferences, *outcome, error) {
 	if c.MemberID == "" {
 		return fermata.Preferences{}, nil, nil
 	}
@@ -125,12 +125,12 @@ func holderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, error)
 	case d.HeldByToken():
 		var t *fermata.Token
 		if t, err = r.Token(d.Holder); err == nil {
-			ended = t.Ended(now)
+			ended = t.IsEnded(now)
 		}
 	default:
 		var s *fermata.BrowserSession
 		if s, err = r.Session(d.Holder); err == nil {
-			ended = s.Ended(now)
+			ended = s.IsEnded(now)
 		}
 	}
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
@@ -161,8 +161,8 @@ func withholdAlert(r store.Reader, c *claim, p *people) (*outcome, error) {
 	return withhold(c), nil
 }
 
-// about makes the notice of one question.
-func (l *lane) about(ctx context.Context, r store.Reader, c *claim, p *people, wishes fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
+// noticeOfQuestion makes the notice of one question.
+func (l *openChannel) noticeOfQuestion(ctx context.Context, r store.Reader, c *claim, p *people, wishes fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
 	q, err := r.Question(c.QuestionID)
 	if err != nil {
 		return nil, nil, err
@@ -184,9 +184,9 @@ func (l *lane) about(ctx context.Context, r store.Reader, c *claim, p *people, w
 	info := l.info()
 	n.To.Target = q.Target(info.Name, info.Kind)
 	if c.MemberID == "" {
-		n.To.People, n.To.Name = p.named(q, info), c.Title
+		n.To.People, n.To.Name = p.mentionNames(q, info), c.Title
 	}
-	shown, whole := shown(q, l.kind.Public)
+	shown, whole := publicQuestion(q, l.kind.Public)
 	n.Question, n.Outcome = shown, notice.OutcomeOf(shown)
 	if q.Status != fermata.Pending {
 		return n, o, nil
@@ -200,7 +200,7 @@ func (l *lane) about(ctx context.Context, r store.Reader, c *claim, p *people, w
 }
 
 // offer sets whether the message offers a decision, and the secret that an answer to it carries.
-func (l *lane) offer(ctx context.Context, r store.Reader, d *fermata.Delivery, m *fermata.Member, q *fermata.Question, n *notice.Notice, whole bool) (err error) {
+func (l *openChannel) offer(ctx context.Context, r store.Reader, d *fermata.Delivery, m *fermata.Member, q *fermata.Question, n *notice.Notice, whole bool) (err error) {
 	asks := caller(l.w.id, l.assurance())
 	if m != nil {
 		asks = memberCaller(l.w.id, m, l.assurance())
@@ -219,7 +219,7 @@ func (l *lane) offer(ctx context.Context, r store.Reader, d *fermata.Delivery, m
 }
 
 // checkLink refuses an answer if the channel does not know who gives it, and the member may not answer the question by a link.
-func (l *lane) checkLink(ctx context.Context, m *fermata.Member, q *fermata.Question) error {
+func (l *openChannel) checkLink(ctx context.Context, m *fermata.Member, q *fermata.Question) error {
 	if l.assurance() != fermata.AssuranceLink {
 		return nil
 	}
@@ -227,7 +227,7 @@ func (l *lane) checkLink(ctx context.Context, m *fermata.Member, q *fermata.Ques
 }
 
 // assurance is how strongly people are known who answer in the channel.
-func (l *lane) assurance() fermata.Assurance {
+func (l *openChannel) assurance() fermata.Assurance {
 	if v, ok := l.channel.(Voucher); ok && !v.Vouches() {
 		return fermata.AssuranceLink
 	}
@@ -248,7 +248,7 @@ func mayDecide(q *fermata.Question, c fermata.Caller, memberID string) bool {
 
 // answerLink returns the address at which the member answers without signing
 // in, and none where that is not enough.
-func (l *lane) answerLink(ctx context.Context, q *fermata.Question, m *fermata.Member, whole bool) (string, error) {
+func (l *openChannel) answerLink(ctx context.Context, q *fermata.Question, m *fermata.Member, whole bool) (string, error) {
 	if m == nil || !whole || l.w.s.PublicURL == "" {
 		return "", nil
 	}
@@ -261,8 +261,8 @@ func (l *lane) answerLink(ctx context.Context, q *fermata.Question, m *fermata.M
 
 // holds looks whether a message that was not sent yet is still needed, and
 // may be sent now. It returns nil for yes.
-func (l *lane) holds(ctx context.Context, c *claim, p *people, wishes fermata.Preferences, q *fermata.Question, now time.Time) (*outcome, error) {
-	closed := q.Status != fermata.Pending || q.Due(now)
+func (l *openChannel) holds(ctx context.Context, c *claim, p *people, wishes fermata.Preferences, q *fermata.Question, now time.Time) (*outcome, error) {
+	closed := q.Status != fermata.Pending || q.IsOverdue(now)
 	switch m := p.byID[c.MemberID]; {
 	case closed && c.doubtful:
 		// Somebody may have been told of it already: they must be told of its end.
@@ -279,7 +279,7 @@ func (l *lane) holds(ctx context.Context, c *claim, p *people, wishes fermata.Pr
 	}
 	info := l.info()
 	if c.MemberID != "" {
-		if !wishes.Wants(info.Name, info.Kind, q.Type) && !named(q, info) {
+		if !wishes.Wants(info.Name, info.Kind, q.Type) && !namesChannel(q, info) {
 			return &outcome{skip: fermata.SkippedPreferences}, nil
 		}
 		if until := wishes.HoldUntil(q, now); until.After(now) {
@@ -303,7 +303,7 @@ func may(refused error) bool { return refused == nil }
 
 // pageOpen reports whether those for whom the message is see the question
 // already.
-func (l *lane) pageOpen(ctx context.Context, c *claim, p *people, q *fermata.Question) (bool, error) {
+func (l *openChannel) pageOpen(ctx context.Context, c *claim, p *people, q *fermata.Question) (bool, error) {
 	if c.MemberID != "" {
 		return l.w.s.hasPage(ctx, l.w.id, c.MemberID)
 	}
@@ -314,8 +314,8 @@ func (l *lane) pageOpen(ctx context.Context, c *claim, p *people, q *fermata.Que
 	return l.w.s.hasPage(ctx, l.w.id, ids...)
 }
 
-// named reports whether the question itself names the channel.
-func named(q *fermata.Question, info fermata.Channel) bool {
+// namesChannel reports whether the question itself names the channel.
+func namesChannel(q *fermata.Question, info fermata.Channel) bool {
 	for _, name := range q.Channels {
 		if name == info.Name || name == info.Kind {
 			return true
@@ -325,7 +325,7 @@ func named(q *fermata.Question, info fermata.Channel) bool {
 }
 
 // digest makes the notice that gathers questions of low urgency.
-func (l *lane) digest(r store.Reader, c *claim, p *people, wishes fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
+func (l *openChannel) digest(r store.Reader, c *claim, p *people, wishes fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
 	if until := wishes.NotBefore(n.At, false); until.After(n.At) {
 		return nil, &outcome{until: until, reason: fermata.WaitsForQuiet}, nil
 	}
@@ -346,7 +346,7 @@ func (l *lane) digest(r store.Reader, c *claim, p *people, wishes fermata.Prefer
 		if q.Status != fermata.Pending || m == nil || q.MayAnswer(m.Caller()) != nil {
 			continue
 		}
-		shown, _ := shown(q, l.kind.Public)
+		shown, _ := publicQuestion(q, l.kind.Public)
 		shown.TaskTitle = withoutSecrets(around.Titles[q.TaskID])
 		n.Questions = append(n.Questions, shown)
 	}

@@ -18,12 +18,12 @@ func failureOf(err error) notice.SendError {
 	return notice.SendError{}
 }
 
-// permanent reports whether trying again cannot help.
-func permanent(err error) bool { return failureOf(err).Final }
+// isPermanent reports whether trying again cannot help.
+func isPermanent(err error) bool { return failureOf(err).Final }
 
 func retryAfter(err error) time.Duration { return failureOf(err).After }
 
-func gone(err error) bool { return failureOf(err).Ended }
+func isGone(err error) bool { return failureOf(err).Ended }
 
 func unknown(err error) bool { return failureOf(err).Unknown }
 

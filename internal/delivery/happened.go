@@ -8,9 +8,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// happened makes a fact of a remote system an event of the log. Its id is
+// recordHappening makes a fact of a remote system an event of the log. Its id is
 // remembered in the same transaction: it counts once.
-func (l *lane) happened(ctx context.Context, id string, h *notice.Happening) (notice.Verdict, error) {
+func (l *openChannel) recordHappening(ctx context.Context, id string, h *notice.Happening) (notice.Verdict, error) {
 	if id == "" {
 		return notice.Verdict{}, fermata.Errorf(fermata.CodeInvalidRequest, "what happened has no id, so it could count twice")
 	}

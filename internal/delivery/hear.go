@@ -17,7 +17,7 @@ import (
 const mostInboundID = 300
 
 // hear is [notice.Hear] of the channel.
-func (l *lane) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, error) {
+func (l *openChannel) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, error) {
 	id := in.ID
 	if looks(in) {
 		// Who looks has said nothing yet: what comes under this id may count.
@@ -39,9 +39,9 @@ func (l *lane) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, er
 		}
 	}
 	if in.Happened != nil {
-		return l.happened(ctx, id, in.Happened)
+		return l.recordHappening(ctx, id, in.Happened)
 	}
-	v, err := l.settle(ctx, r, info, in)
+	v, err := l.takeAnswer(ctx, r, info, in)
 	if err != nil || id == "" {
 		return v, err
 	}
@@ -58,7 +58,7 @@ func (l *lane) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, er
 
 // withoutBearers is the text of a reply without what decides in the person's
 // name: a reply may quote the message, with its link and its own address.
-func (l *lane) withoutBearers(ctx context.Context, r store.Reader, in *notice.Inbound) string {
+func (l *openChannel) withoutBearers(ctx context.Context, r store.Reader, in *notice.Inbound) string {
 	d := &fermata.Delivery{ID: in.Delivery}
 	if in.Reply != "" {
 		// A secret that is none is refused when the question is looked for.
@@ -83,7 +83,7 @@ type remembered struct {
 }
 
 // verdictAgain returns the verdict that was given before, unless the question is hidden from the person by now.
-func (l *lane) verdictAgain(r store.Reader, info fermata.Channel, in *notice.Inbound, before json.RawMessage) (notice.Verdict, error) {
+func (l *openChannel) verdictAgain(r store.Reader, info fermata.Channel, in *notice.Inbound, before json.RawMessage) (notice.Verdict, error) {
 	var kept remembered
 	if err := json.Unmarshal(before, &kept); err != nil {
 		return notice.Verdict{}, err
@@ -92,57 +92,57 @@ func (l *lane) verdictAgain(r store.Reader, info fermata.Channel, in *notice.Inb
 	if kept.Question == "" {
 		return v, nil
 	}
-	m, err := l.whoever(r, info, in)
+	m, err := l.findMember(r, info, in)
 	if err != nil {
-		return l.refused(nil, nil, err)
+		return l.refusedVerdict(nil, nil, err)
 	}
 	q, err := seeingAs(r, m).Question(kept.Question)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		return l.refused(nil, nil, errUnknownQuestion())
+		return l.refusedVerdict(nil, nil, errUnknownQuestion())
 	}
 	if err != nil {
 		return v, err
 	}
-	v.Question, _ = shown(q, l.kind.Public)
+	v.Question, _ = publicQuestion(q, l.kind.Public)
 	return v, nil
 }
 
-// settle finds out which question, who, and what, and answers.
-func (l *lane) settle(ctx context.Context, r store.Reader, info fermata.Channel, in *notice.Inbound) (notice.Verdict, error) {
+// takeAnswer finds out which question, who, and what, and answers.
+func (l *openChannel) takeAnswer(ctx context.Context, r store.Reader, info fermata.Channel, in *notice.Inbound) (notice.Verdict, error) {
 	if in.From.Denied != "" {
 		// Whether the person is a member does not matter then, and is not told.
-		return l.refused(nil, nil, l.denied(ctx, r, in))
+		return l.refusedVerdict(nil, nil, l.deniedError(ctx, r, in))
 	}
-	m, err := l.whoever(r, info, in)
+	m, err := l.findMember(r, info, in)
 	if err != nil {
-		return l.refused(nil, nil, err)
+		return l.refusedVerdict(nil, nil, err)
 	}
 	r = seeingAs(r, m)
-	q, d, err := l.which(ctx, r, in)
+	q, d, err := l.findQuestion(ctx, r, in)
 	if err != nil {
-		return l.refused(nil, nil, err)
+		return l.refusedVerdict(nil, nil, err)
 	}
 	c := memberCaller(l.w.id, m, l.assurance())
 	if err := l.mayHear(ctx, q, d, m, c); err != nil {
-		return l.refused(q, &c, err)
+		return l.refusedVerdict(q, &c, err)
 	}
 	a, err := answerOf(q, in)
 	if looks(in) {
-		return l.looked(q, err), nil
+		return l.lookVerdict(q, err), nil
 	}
 	if err != nil {
-		return l.refused(q, &c, err)
+		return l.refusedVerdict(q, &c, err)
 	}
 	a.Channel = info.Kind
 	if err := l.sawAction(r, info, q, d, m, in, &a); err != nil {
-		return l.refused(q, &c, err)
+		return l.refusedVerdict(q, &c, err)
 	}
 	before := q
 	q, err = l.w.s.e.Answer(ctx, c, q.ID, a)
 	if err != nil {
-		return l.refused(before, &c, err)
+		return l.refusedVerdict(before, &c, err)
 	}
-	return l.taken(q, m), nil
+	return l.acceptedVerdict(q, m), nil
 }
 
 // seeingAs returns a reader that finds only what the member sees: a question of a hidden project does not exist for the
@@ -151,9 +151,9 @@ func seeingAs(r store.Reader, m *fermata.Member) store.Reader {
 	return r.Seeing(m.Caller().VisibleProjects())
 }
 
-// whoever finds the member behind the identity: by what an admin has said, or
+// findMember finds the member behind the identity: by what an admin has said, or
 // by an address that the system has verified.
-func (l *lane) whoever(r store.Reader, info fermata.Channel, in *notice.Inbound) (*fermata.Member, error) {
+func (l *openChannel) findMember(r store.Reader, info fermata.Channel, in *notice.Inbound) (*fermata.Member, error) {
 	from := in.From
 	kind := from.Kind
 	if kind == "" {
@@ -181,17 +181,17 @@ func (l *lane) whoever(r store.Reader, info fermata.Channel, in *notice.Inbound)
 	return m, nil
 }
 
-// denied says why the remote system does not let a person decide there, and
+// deniedError says why the remote system does not let a person decide there, and
 // what helps. The address of the question is told only to a person who holds
 // its message.
-func (l *lane) denied(ctx context.Context, r store.Reader, in *notice.Inbound) error {
+func (l *openChannel) deniedError(ctx context.Context, r store.Reader, in *notice.Inbound) error {
 	e := fermata.Errorf(fermata.CodeNotEligible, "you may not decide here: %s", in.From.Denied)
 	hints := []string{}
 	if in.From.Remedy != "" {
 		hints = append(hints, in.From.Remedy)
 	}
 	if in.Reply != "" || in.Delivery != "" {
-		if q, _, err := l.which(ctx, r, in); err == nil {
+		if q, _, err := l.findQuestion(ctx, r, in); err == nil {
 			hints = append(hints, "open the question and answer there: "+l.w.s.PublicURL+"/q/"+q.ID)
 		}
 	}
@@ -207,9 +207,9 @@ func errUnknownQuestion() error {
 		WithHint("answer in reply to the message with the question, or name its id")
 }
 
-// which finds the question that is meant: by the secret of the message, by the
+// findQuestion finds the question that is meant: by the secret of the message, by the
 // delivery, or by its id.
-func (l *lane) which(ctx context.Context, r store.Reader, in *notice.Inbound) (*fermata.Question, *fermata.Delivery, error) {
+func (l *openChannel) findQuestion(ctx context.Context, r store.Reader, in *notice.Inbound) (*fermata.Question, *fermata.Delivery, error) {
 	d, err := l.answered(ctx, r, in)
 	if err != nil {
 		return nil, nil, err
@@ -239,7 +239,7 @@ func (l *lane) which(ctx context.Context, r store.Reader, in *notice.Inbound) (*
 
 // answered returns the delivery that is answered: by the secret of the message, or by its id. It returns nil if the answer
 // names none.
-func (l *lane) answered(ctx context.Context, r store.Reader, in *notice.Inbound) (d *fermata.Delivery, err error) {
+func (l *openChannel) answered(ctx context.Context, r store.Reader, in *notice.Inbound) (d *fermata.Delivery, err error) {
 	switch {
 	case in.Reply != "":
 		d, err = l.openReply(ctx, r, in.Reply)
@@ -256,7 +256,7 @@ func (l *lane) answered(ctx context.Context, r store.Reader, in *notice.Inbound)
 
 // mayHear refuses an answer by somebody else than the one whom the message was
 // for, and by who may not answer.
-func (l *lane) mayHear(ctx context.Context, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, c fermata.Caller) error {
+func (l *openChannel) mayHear(ctx context.Context, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, c fermata.Caller) error {
 	if d != nil && d.MemberID != "" && d.MemberID != m.ID {
 		return fermata.Errorf(fermata.CodeNotEligible, "the message that you answer is somebody else's").
 			WithHint("answer in reply to your own message, or at %s", l.w.s.PublicURL+"/q/"+q.ID)
@@ -277,7 +277,7 @@ func answerOf(q *fermata.Question, in *notice.Inbound) (fermata.Answer, error) {
 
 // sawAction makes sure that who approves was shown the action over this
 // channel: an id that was typed shows nothing.
-func (l *lane) sawAction(r store.Reader, info fermata.Channel, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, in *notice.Inbound, a *fermata.Answer) error {
+func (l *openChannel) sawAction(r store.Reader, info fermata.Channel, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, in *notice.Inbound, a *fermata.Answer) error {
 	if q.Type != fermata.Approval {
 		a.ActionHash = ""
 		return nil
@@ -290,15 +290,15 @@ func (l *lane) sawAction(r store.Reader, info fermata.Channel, q *fermata.Questi
 		// The channel vouches for what it showed: it names its hash.
 		return nil
 	}
-	_, whole := shown(q, l.kind.Public)
-	saw := d != nil && showed(d, whole)
+	_, whole := publicQuestion(q, l.kind.Public)
+	saw := d != nil && offeredDecision(d, whole)
 	if !saw {
 		all, err := r.DeliveriesOf([]string{q.ID})
 		if err != nil {
 			return err
 		}
 		saw = slices.ContainsFunc(all, func(d *fermata.Delivery) bool {
-			return d.ChannelID == info.ID && showed(d, whole) && (d.MemberID == "" || d.MemberID == m.ID)
+			return d.ChannelID == info.ID && offeredDecision(d, whole) && (d.MemberID == "" || d.MemberID == m.ID)
 		})
 	}
 	if !saw {
@@ -309,16 +309,16 @@ func (l *lane) sawAction(r store.Reader, info fermata.Channel, q *fermata.Questi
 	return nil
 }
 
-// showed reports whether a message offered to decide. One that is only just
+// offeredDecision reports whether a message offered to decide. One that is only just
 // being sent may be answered before that is on record.
-func showed(d *fermata.Delivery, whole bool) bool {
+func offeredDecision(d *fermata.Delivery, whole bool) bool {
 	return d.Decides || whole && d.LeasedUntil != nil && d.State != fermata.DeliverySent
 }
 
-// looked shows the question to somebody who may answer it and has said nothing.
-func (l *lane) looked(q *fermata.Question, unsaid error) notice.Verdict {
+// lookVerdict shows the question to somebody who may answer it and has said nothing.
+func (l *openChannel) lookVerdict(q *fermata.Question, unsaid error) notice.Verdict {
 	v := notice.Verdict{}
-	v.Question, _ = shown(q, l.kind.Public)
+	v.Question, _ = publicQuestion(q, l.kind.Public)
 	var e *fermata.Error
 	switch {
 	case q.Status != fermata.Pending:
@@ -331,9 +331,9 @@ func (l *lane) looked(q *fermata.Question, unsaid error) notice.Verdict {
 	return v
 }
 
-// taken says that an answer counts.
-func (l *lane) taken(q *fermata.Question, m *fermata.Member) notice.Verdict {
-	shown, _ := shown(q, l.kind.Public)
+// acceptedVerdict says that an answer counts.
+func (l *openChannel) acceptedVerdict(q *fermata.Question, m *fermata.Member) notice.Verdict {
+	shown, _ := publicQuestion(q, l.kind.Public)
 	v := notice.Verdict{Counted: true, Question: shown}
 	switch {
 	case q.Status == fermata.Pending && q.Approvals != nil && q.Approvals.Required > 1:
@@ -362,9 +362,9 @@ func nameOf(m *fermata.Member) string {
 	return m.Handle
 }
 
-// refused says why an answer does not count. What is not known yet is an error:
+// refusedVerdict says why an answer does not count. What is not known yet is an error:
 // the channel brings it again.
-func (l *lane) refused(q *fermata.Question, c *fermata.Caller, err error) (notice.Verdict, error) {
+func (l *openChannel) refusedVerdict(q *fermata.Question, c *fermata.Caller, err error) (notice.Verdict, error) {
 	var e *fermata.Error
 	if !errors.As(err, &e) || e.Code == fermata.CodeInternal || e.Code == fermata.CodeUnavailable || e.Code == fermata.CodeRateLimited {
 		return notice.Verdict{}, err
@@ -374,7 +374,7 @@ func (l *lane) refused(q *fermata.Question, c *fermata.Caller, err error) (notic
 		q = e.Question
 	}
 	if q != nil && c != nil && c.RoleIn(q.Project) != "" {
-		v.Question, _ = shown(q, l.kind.Public)
+		v.Question, _ = publicQuestion(q, l.kind.Public)
 	}
 	switch {
 	case e.Code == fermata.CodeQuestionClosed && v.Question != nil && v.Question.Resolution != nil:

@@ -18,7 +18,7 @@ const (
 
 // listen fetches what came back over the channel, as long as no other process
 // does, until ctx ends.
-func (l *lane) listen(ctx context.Context, listener Listener) {
+func (l *openChannel) listen(ctx context.Context, listener Listener) {
 	log := l.w.s.Log.With("channel", l.info().Name)
 	for ctx.Err() == nil {
 		mine, err := l.mayListen(ctx)
@@ -38,7 +38,7 @@ func (l *lane) listen(ctx context.Context, listener Listener) {
 }
 
 // mayListen takes or renews the lease.
-func (l *lane) mayListen(ctx context.Context) (bool, error) {
+func (l *openChannel) mayListen(ctx context.Context) (bool, error) {
 	mine := false
 	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
 		var err error
@@ -49,7 +49,7 @@ func (l *lane) mayListen(ctx context.Context) (bool, error) {
 }
 
 // listenWithLease listens as long as the lease is renewed.
-func (l *lane) listenWithLease(ctx context.Context, listener Listener) error {
+func (l *openChannel) listenWithLease(ctx context.Context, listener Listener) error {
 	listening, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan error, 1)
@@ -70,7 +70,7 @@ func (l *lane) listenWithLease(ctx context.Context, listener Listener) error {
 }
 
 // stopListening lets another process listen at once.
-func (l *lane) stopListening(ctx context.Context) {
+func (l *openChannel) stopListening(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listenAgain)
 	defer cancel()
 	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {

@@ -55,7 +55,7 @@ func (s *Service) Deliveries(ctx context.Context, c fermata.Caller, f Filter) ([
 		}
 		query.QuestionID = id
 	} else if !overlooks(c) {
-		if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
+		if err := c.May(fermata.ToReadOwn, c.OwnPlace()); err != nil {
 			return nil, "", fermata.Errorf(fermata.CodeForbidden, "an agent sees what was sent for one question").WithHint("name the question: question_id")
 		}
 		query.MemberID = c.MemberID

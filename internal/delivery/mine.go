@@ -11,12 +11,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// whose returns the member that is meant: the caller, or somebody whom he names
+// resolveMember returns the member that is meant: the caller, or somebody whom he names
 // by handle or id and of whom he may do what he asks.
-func (s *Service) whose(ctx context.Context, c fermata.Caller, v fermata.Verb, member string) (*fermata.Member, error) {
+func (s *Service) resolveMember(ctx context.Context, c fermata.Caller, v fermata.Verb, member string) (*fermata.Member, error) {
 	r := s.db.In(ctx, c.WorkspaceID)
 	if member == "" {
-		if err := c.May(v, c.Own()); err != nil {
+		if err := c.May(v, c.OwnPlace()); err != nil {
 			return nil, err
 		}
 		return r.Member(c.MemberID)
@@ -37,7 +37,7 @@ func (s *Service) whose(ctx context.Context, c fermata.Caller, v fermata.Verb, m
 // Preferences returns how a member wants to be reached; the caller without a
 // name.
 func (s *Service) Preferences(ctx context.Context, c fermata.Caller, member string) (fermata.Preferences, error) {
-	m, err := s.whose(ctx, c, fermata.ToReadOwn, member)
+	m, err := s.resolveMember(ctx, c, fermata.ToReadOwn, member)
 	if err != nil {
 		return fermata.Preferences{}, err
 	}
@@ -55,7 +55,7 @@ func complete(p fermata.Preferences) fermata.Preferences {
 
 // SetPreferences says how a member wants to be reached.
 func (s *Service) SetPreferences(ctx context.Context, c fermata.Caller, member string, p fermata.Preferences) (fermata.Preferences, error) {
-	m, err := s.whose(ctx, c, fermata.ToChangeOwn, member)
+	m, err := s.resolveMember(ctx, c, fermata.ToChangeOwn, member)
 	if err != nil {
 		return p, err
 	}
@@ -80,7 +80,7 @@ func (s *Service) Identities(ctx context.Context, c fermata.Caller) ([]fermata.I
 	if c.Has(fermata.ScopeAdmin) {
 		return r.Identities()
 	}
-	if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
+	if err := c.May(fermata.ToReadOwn, c.OwnPlace()); err != nil {
 		return nil, err
 	}
 	return r.IdentitiesOf(c.MemberID)
@@ -92,7 +92,7 @@ func (s *Service) SetIdentity(ctx context.Context, c fermata.Caller, member stri
 	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return i, err
 	}
-	m, err := s.whose(ctx, c, fermata.ToManagePeople, member)
+	m, err := s.resolveMember(ctx, c, fermata.ToManagePeople, member)
 	if err != nil {
 		return i, err
 	}
@@ -126,7 +126,7 @@ func (s *Service) DeleteIdentity(ctx context.Context, c fermata.Caller, member, 
 	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return err
 	}
-	m, err := s.whose(ctx, c, fermata.ToManagePeople, member)
+	m, err := s.resolveMember(ctx, c, fermata.ToManagePeople, member)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ const mostDevices = 20
 
 // Devices lists the browsers that messages for a member are pushed to. Without a name, it lists those of the caller.
 func (s *Service) Devices(ctx context.Context, c fermata.Caller, member string) ([]*fermata.Device, error) {
-	m, err := s.whose(ctx, c, fermata.ToReadOwn, member)
+	m, err := s.resolveMember(ctx, c, fermata.ToReadOwn, member)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func hostOf(address string) string {
 
 // AddDevice lets messages for the caller be pushed to a browser.
 func (s *Service) AddDevice(ctx context.Context, c fermata.Caller, n fermata.NewDevice) (*fermata.Device, error) {
-	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
+	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return nil, err
 	}
 	if err := n.Check(); err != nil {
@@ -253,7 +253,7 @@ func (s *Service) mayAddDevice(ctx context.Context, workspace string, subscripti
 
 // RemoveDevice removes such a browser. People remove their own, and an admin removes anybody's.
 func (s *Service) RemoveDevice(ctx context.Context, c fermata.Caller, typed string) error {
-	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
+	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return err
 	}
 	id, err := s.db.In(ctx, c.WorkspaceID).FindID("device", "devices", fermata.PrefixDevice, typed)

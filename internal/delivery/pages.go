@@ -58,8 +58,8 @@ func (p *pages) add(workspace, memberID string, n int) {
 	}
 }
 
-// here lists who has a page open at this process, by workspace.
-func (p *pages) here() map[string][]string {
+// openHere lists who has a page open at this process, by workspace.
+func (p *pages) openHere() map[string][]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all := map[string][]string{}
@@ -110,7 +110,7 @@ func (s *Service) sharePages(ctx context.Context) {
 	defer tick.Stop()
 	told := map[string]bool{}
 	for {
-		here := s.pages.here()
+		here := s.pages.openHere()
 		for workspace := range told {
 			if _, ok := here[workspace]; !ok {
 				here[workspace] = nil

@@ -18,8 +18,8 @@ type people struct {
 	devices    map[string][]*fermata.Device
 }
 
-// known returns the people, as of now or of the last event that changed them.
-func (w *workspace) known(ctx context.Context) (*people, error) {
+// loadPeople returns the people, as of now or of the last event that changed them.
+func (w *workspace) loadPeople(ctx context.Context) (*people, error) {
 	w.mu.Lock()
 	p, cleared := w.people, w.cleared
 	w.mu.Unlock()
@@ -49,10 +49,10 @@ var aboutPeople = []string{
 	string(fermata.EventIdentityChanged), string(fermata.EventDeviceAdded), string(fermata.EventDeviceRemoved),
 }
 
-// behind reports whether an event up to the given one changed the people and
+// isBehind reports whether an event up to the given one changed the people and
 // this process has not heard of it yet: whoever came with it would be left out
 // of what is planned. What is known is forgotten then.
-func (w *workspace) behind(r store.Reader, seq int64) (bool, error) {
+func (w *workspace) isBehind(r store.Reader, seq int64) (bool, error) {
 	w.mu.Lock()
 	p, at := w.people, w.peopleAt
 	w.mu.Unlock()
@@ -138,20 +138,20 @@ func (p *people) assigned(q *fermata.Question, kind string) []string {
 	return ids
 }
 
-// named lists whom a message to a place names: those whom the question is for,
+// mentionNames lists whom a message to a place names: those whom the question is for,
 // and those whom its asker wants mentioned.
-func (p *people) named(q *fermata.Question, info fermata.Channel) []string {
+func (p *people) mentionNames(q *fermata.Question, info fermata.Channel) []string {
 	ids := p.assigned(q, info.Kind)
 	for _, name := range q.Mentioned(info.Name, info.Kind) {
-		ids = append(ids, p.there(name, info.Kind))
+		ids = append(ids, p.accountName(name, info.Kind))
 	}
 	return fermata.Distinct(ids)
 }
 
-// there says who a member is in the system of a kind of channels: the account,
+// accountName says who a member is in the system of a kind of channels: the account,
 // else the mail address by which it can be found. What names no member is
 // handed on as it stands.
-func (p *people) there(name, kind string) string {
+func (p *people) accountName(name, kind string) string {
 	handle := strings.TrimPrefix(name, "@")
 	for _, m := range p.members {
 		if m.DisabledAt != nil || !strings.EqualFold(m.Handle, handle) {
@@ -181,9 +181,9 @@ func (p *people) operators() []*fermata.Member {
 // address is one place to which a message goes.
 type address struct{ member, device string }
 
-// placed lists where a message about the question goes over a channel: where
+// placeAddresses lists where a message about the question goes over a channel: where
 // the asker says in that system, else where the members are reached.
-func (p *people) placed(q *fermata.Question, l *lane, members []*fermata.Member) []address {
+func (p *people) placeAddresses(q *fermata.Question, l *openChannel, members []*fermata.Member) []address {
 	info := l.info()
 	switch {
 	case info.Kind == fermata.KindEmail:

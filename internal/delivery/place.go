@@ -11,7 +11,7 @@ import (
 // toPlace plans in the channel's own place what could not reach its person
 // there. For several such people that is one message: it is planned under the
 // key that the place has, by whichever process comes first.
-func (l *lane) toPlace(tx *store.Tx, d *fermata.Delivery, o *outcome) {
+func (l *openChannel) toPlace(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 	if !o.place {
 		return
 	}

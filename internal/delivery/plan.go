@@ -44,18 +44,18 @@ func (w *workspace) plan(ctx context.Context) (bool, error) {
 	if plan.Seq >= head.Seq {
 		return false, nil
 	}
-	if again, err := w.behind(r, head.Seq); err != nil || again {
+	if again, err := w.isBehind(r, head.Seq); err != nil || again {
 		return again, err
 	}
 	from := max(plan.Seq, w.looked)
 	if from >= head.Seq {
 		return false, nil
 	}
-	b := &batch{w: w, lanes: w.usable(), plan: plan, head: head.Seq, wants: map[string]int64{}, told: map[string]string{}}
+	b := &batch{w: w, channels: w.usableChannels(), plan: plan, head: head.Seq, wants: map[string]int64{}, told: map[string]string{}}
 	if err := b.read(ctx, r, from); err != nil {
 		return false, err
 	}
-	b.think()
+	b.planEvents()
 	if b.idle() && b.head-plan.Seq < cursorEvery {
 		w.looked = b.head
 		return b.head < head.Seq, nil
@@ -197,7 +197,7 @@ func (b *batch) outdated(tx *store.Tx) (bool, error) {
 		return false, err
 	}
 	known := map[string]fermata.Channel{}
-	for _, l := range b.lanes {
+	for _, l := range b.channels {
 		info := l.info()
 		known[info.ID] = info
 	}
@@ -240,7 +240,7 @@ func (w *workspace) moveOn(ctx context.Context, from, to int64, b *batch) error 
 }
 
 func (w *workspace) wakeLanes() {
-	for _, l := range w.usable() {
+	for _, l := range w.usableChannels() {
 		l.wake()
 	}
 }

@@ -48,8 +48,8 @@ func (s *Service) addBuiltIn(ctx context.Context, workspace string) error {
 	return nil
 }
 
-// lane is one channel of a workspace that is in use.
-type lane struct {
+// openChannel is one channel of a workspace that is in use.
+type openChannel struct {
 	w       *workspace
 	kind    Kind
 	channel Channel
@@ -68,7 +68,7 @@ type lane struct {
 	paused time.Time
 }
 
-func (l *lane) wake() {
+func (l *openChannel) wake() {
 	select {
 	case l.work <- struct{}{}:
 	default:
@@ -76,7 +76,7 @@ func (l *lane) wake() {
 }
 
 // info returns the channel as it was read last.
-func (l *lane) info() fermata.Channel {
+func (l *openChannel) info() fermata.Channel {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return *l.row
@@ -107,19 +107,19 @@ func (w *workspace) reload(ctx context.Context) error {
 			continue
 		}
 		kept[row.ID] = true
-		old := w.lanes[row.ID]
+		old := w.channels[row.ID]
 		if old != nil && sameChannel(old.row, row) {
 			continue
 		}
 		if old != nil {
 			old.stop()
 		}
-		w.lanes[row.ID] = w.open(row) //nolint:contextcheck // a channel lives as long as the service, not as this call
+		w.channels[row.ID] = w.open(row) //nolint:contextcheck // a channel lives as long as the service, not as this call
 	}
-	for id, l := range w.lanes {
+	for id, l := range w.channels {
 		if !kept[id] {
 			l.stop()
-			delete(w.lanes, id)
+			delete(w.channels, id)
 		}
 	}
 	return nil
@@ -131,8 +131,8 @@ func sameChannel(a, b *fermata.Channel) bool {
 }
 
 // open opens a channel and starts what it does by itself.
-func (w *workspace) open(row *fermata.Channel) *lane {
-	l := &lane{w: w, row: row, work: make(chan struct{}, 1), stop: func() {}}
+func (w *workspace) open(row *fermata.Channel) *openChannel {
+	l := &openChannel{w: w, row: row, work: make(chan struct{}, 1), stop: func() {}}
 	l.kind, l.channel, l.opened = w.s.openChannel(w.id, row)
 	if l.opened != nil {
 		w.s.Log.Warn("a channel cannot be used", "channel", row.Name, "error", l.opened)
@@ -222,9 +222,9 @@ func (s *Service) env(workspace string, row *fermata.Channel) notice.Env {
 func (w *workspace) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for id, l := range w.lanes {
+	for id, l := range w.channels {
 		l.stop()
-		delete(w.lanes, id)
+		delete(w.channels, id)
 	}
 	w.changed = true
 }
@@ -234,7 +234,7 @@ func (w *workspace) close() {
 func (w *workspace) active() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, l := range w.lanes {
+	for _, l := range w.channels {
 		if l.kind.Name != fermata.KindPush {
 			return true
 		}
@@ -242,15 +242,15 @@ func (w *workspace) active() bool {
 	return w.hasDevices || w.hasRoutes
 }
 
-// usable lists the lanes, by name.
-func (w *workspace) usable() []*lane {
+// usableChannels lists the lanes, by name.
+func (w *workspace) usableChannels() []*openChannel {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var all []*lane
-	for _, l := range w.lanes {
+	var all []*openChannel
+	for _, l := range w.channels {
 		all = append(all, l)
 	}
-	slices.SortFunc(all, func(a, b *lane) int {
+	slices.SortFunc(all, func(a, b *openChannel) int {
 		if a.row.Name < b.row.Name {
 			return -1
 		}
@@ -259,21 +259,21 @@ func (w *workspace) usable() []*lane {
 	return all
 }
 
-// lane returns the open channel with the id.
-func (w *workspace) lane(id string) *lane {
+// channelByID returns the open channel with the id.
+func (w *workspace) channelByID(id string) *openChannel {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.lanes[id]
+	return w.channels[id]
 }
 
-// called lists the lanes that a route or a question means: by name, or all of
+// channelsNamed lists the lanes that a route or a question means: by name, or all of
 // a kind.
-func called(lanes []*lane, name string) []*lane {
-	var found []*lane
+func channelsNamed(lanes []*openChannel, name string) []*openChannel {
+	var found []*openChannel
 	for _, l := range lanes {
 		info := l.info()
 		if info.Name == name {
-			return []*lane{l}
+			return []*openChannel{l}
 		}
 		if info.Kind == name {
 			found = append(found, l)
@@ -286,7 +286,7 @@ func called(lanes []*lane, name string) []*lane {
 // channel of the workspace.
 func (s *Service) Handler(workspace, name string) (http.Handler, error) {
 	w := s.workspace(workspace)
-	for _, l := range w.usable() {
+	for _, l := range w.usableChannels() {
 		if l.info().Name == name && l.handler != nil {
 			return l.handler, nil
 		}

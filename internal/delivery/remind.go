@@ -44,11 +44,11 @@ func (w *workspace) reminding(ctx context.Context, now time.Time) (*batch, error
 	if err != nil {
 		return nil, err
 	}
-	people, err := w.known(ctx)
+	people, err := w.loadPeople(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{w: w, lanes: w.usable(), people: people, plan: plan, now: now, wishes: map[string]fermata.Preferences{}}
+	b := &batch{w: w, channels: w.usableChannels(), people: people, plan: plan, now: now, wishes: map[string]fermata.Preferences{}}
 	if len(people.members) > 0 {
 		b.wishes, err = r.Preferences(people.ids())
 	}
@@ -74,7 +74,7 @@ func (b *batch) remindAgain(tx *store.Tx, look *fermata.Delivery) error {
 	}
 	b.rows, b.head = nil, head.Seq
 	members := b.people.mayAnswer(q)
-	for _, s := range b.steps(q.Channels, b.plan.Routes.Of(q.Type)) {
+	for _, s := range b.steps(q.Channels, b.plan.Routes.ForType(q.Type)) {
 		b.toAll(q, s, members, notice.Reminder, tx.Now(), fmt.Sprintf("repeat%d", look.NextAt.Unix()))
 	}
 	for _, d := range b.rows {

@@ -37,7 +37,7 @@ func (s *Service) key(ctx context.Context, workspace, name string) ([]byte, erro
 }
 
 // replySecret returns what an answer carries that comes back to a message.
-func (l *lane) replySecret(ctx context.Context, r store.Reader, d *fermata.Delivery) (string, error) {
+func (l *openChannel) replySecret(ctx context.Context, r store.Reader, d *fermata.Delivery) (string, error) {
 	key, err := l.w.s.key(ctx, l.w.id, replyKey)
 	if err != nil {
 		return "", err
@@ -52,7 +52,7 @@ func (l *lane) replySecret(ctx context.Context, r store.Reader, d *fermata.Deliv
 
 // replyGeneration returns how often the links of a message's recipient were taken back. Secrets of earlier generations are refused.
 // A channel that knows people by itself needs no secret to know them, so its secrets stay valid.
-func (l *lane) replyGeneration(r store.Reader, d *fermata.Delivery) (int64, error) {
+func (l *openChannel) replyGeneration(r store.Reader, d *fermata.Delivery) (int64, error) {
 	if _, mayNotVouch := l.channel.(Voucher); !mayNotVouch || d.MemberID == "" {
 		return 0, nil
 	}
@@ -70,7 +70,7 @@ func signature(key []byte, workspace, id string, generation int64) string {
 }
 
 // openReply returns the delivery that the secret belongs to.
-func (l *lane) openReply(ctx context.Context, r store.Reader, secret string) (*fermata.Delivery, error) {
+func (l *openChannel) openReply(ctx context.Context, r store.Reader, secret string) (*fermata.Delivery, error) {
 	key, err := l.w.s.key(ctx, l.w.id, replyKey)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ const (
 )
 
 // send claims and sends what is due on the channel until ctx ends.
-func (l *lane) send(ctx context.Context) {
+func (l *openChannel) send(ctx context.Context) {
 	done := make(chan struct{}, atOnce)
 	defer l.finish(done)
 	for {
@@ -40,7 +40,7 @@ func (l *lane) send(ctx context.Context) {
 		case <-ctx.Done():
 		case <-l.work:
 		case <-done:
-			l.freed()
+			l.freeSlot()
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -48,7 +48,7 @@ func (l *lane) send(ctx context.Context) {
 }
 
 // finish waits for what is under way.
-func (l *lane) finish(done <-chan struct{}) {
+func (l *openChannel) finish(done <-chan struct{}) {
 	for {
 		l.mu.Lock()
 		busy := l.busy
@@ -57,11 +57,11 @@ func (l *lane) finish(done <-chan struct{}) {
 			return
 		}
 		<-done
-		l.freed()
+		l.freeSlot()
 	}
 }
 
-func (l *lane) freed() {
+func (l *openChannel) freeSlot() {
 	l.mu.Lock()
 	l.busy--
 	l.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *lane) freed() {
 
 // round starts as much as there is room for, and returns how long to wait for
 // the next.
-func (l *lane) round(ctx context.Context, done chan<- struct{}) (time.Duration, error) {
+func (l *openChannel) round(ctx context.Context, done chan<- struct{}) (time.Duration, error) {
 	l.mu.Lock()
 	free, pause := atOnce-l.busy, time.Until(l.paused)
 	id := l.row.ID
@@ -108,7 +108,7 @@ func (l *lane) round(ctx context.Context, done chan<- struct{}) (time.Duration, 
 }
 
 // untilNext returns how long there is nothing to do.
-func (l *lane) untilNext(ctx context.Context, id string, now time.Time) (time.Duration, error) {
+func (l *openChannel) untilNext(ctx context.Context, id string, now time.Time) (time.Duration, error) {
 	next, found, err := l.w.s.db.NextDelivery(ctx, id)
 	if err != nil || !found {
 		return lookAgain, err
@@ -118,7 +118,7 @@ func (l *lane) untilNext(ctx context.Context, id string, now time.Time) (time.Du
 
 // deliver sends a message or brings it up to date, and records what became of
 // it. A message under way is not given up when the service stops.
-func (l *lane) deliver(ctx context.Context, c *claim) {
+func (l *openChannel) deliver(ctx context.Context, c *claim) {
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.w.s.SendLimit)
 	defer cancel()
 	release := l.hold(sending, c)
@@ -171,7 +171,7 @@ func (o *outcome) name(before fermata.DeliveryState) string {
 }
 
 // attempt looks whether the message is still needed, and sends it.
-func (l *lane) attempt(ctx context.Context, c *claim) *outcome {
+func (l *openChannel) attempt(ctx context.Context, c *claim) *outcome {
 	if l.opened != nil {
 		return &outcome{err: l.opened}
 	}
@@ -206,7 +206,7 @@ func (l *lane) attempt(ctx context.Context, c *claim) *outcome {
 
 // record writes what became of an attempt, unless somebody else has claimed
 // the delivery meanwhile.
-func (l *lane) record(ctx context.Context, c *claim, o *outcome) error {
+func (l *openChannel) record(ctx context.Context, c *claim, o *outcome) error {
 	var told *fermata.Delivery
 	var noted *fermata.Channel
 	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
@@ -231,13 +231,13 @@ func (l *lane) record(ctx context.Context, c *claim, o *outcome) error {
 	if err != nil {
 		return err
 	}
-	l.after(told, o)
+	l.applyToSender(told, o)
 	l.note(noted)
 	return nil
 }
 
-// after lets the sender act on what was recorded.
-func (l *lane) after(d *fermata.Delivery, o *outcome) {
+// applyToSender lets the sender act on what was recorded.
+func (l *openChannel) applyToSender(d *fermata.Delivery, o *outcome) {
 	if d != nil && (d.NextAt != nil || o.place) {
 		l.wake()
 	}
@@ -250,7 +250,7 @@ func (l *lane) after(d *fermata.Delivery, o *outcome) {
 }
 
 // apply changes the delivery by what became of the attempt.
-func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
+func (l *openChannel) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 	now := tx.Now()
 	switch {
 	case o.rest:
@@ -269,14 +269,14 @@ func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 		if d.DeviceID != "" {
 			tx.TouchDevice(d.DeviceID, now)
 		}
-	case gone(o.err) && d.DeviceID != "":
+	case isGone(o.err) && d.DeviceID != "":
 		tx.DeleteDevice(d.DeviceID)
 		d.Fail(now, o.err.Error(), true, 0)
 		tx.Append(&fermata.Event{
 			Type: fermata.EventDeviceRemoved, Actor: fermata.System, Data: data(map[string]any{"device_id": d.DeviceID, "member_id": d.MemberID, "reason": "unsubscribed"}),
 		})
 	default:
-		d.Fail(now, words(o.err), permanent(o.err), retryAfter(o.err))
+		d.Fail(now, words(o.err), isPermanent(o.err), retryAfter(o.err))
 		if o.unsure {
 			d.Doubt(now)
 		}
@@ -291,7 +291,7 @@ func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 
 // recordRest writes what became of the other messages of a digest: those that
 // were in it went with it, the rest was not needed.
-func (l *lane) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery, o *outcome) error {
+func (l *openChannel) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery, o *outcome) error {
 	rows, err := tx.DeliveriesByID(idsOf(c.with))
 	if err != nil {
 		return err
@@ -314,7 +314,7 @@ func (l *lane) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery, o *ou
 }
 
 // note keeps in mind what was written at the channel, if anything was.
-func (l *lane) note(row *fermata.Channel) {
+func (l *openChannel) note(row *fermata.Channel) {
 	if row == nil {
 		return
 	}
@@ -324,16 +324,16 @@ func (l *lane) note(row *fermata.Channel) {
 }
 
 // tellsOfChannel reports whether an attempt says anything of the channel itself.
-func (l *lane) tellsOfChannel(d *fermata.Delivery, o *outcome) bool {
+func (l *openChannel) tellsOfChannel(d *fermata.Delivery, o *outcome) bool {
 	if o.err != nil {
-		return l.kind.To != ToAsker && !unknown(o.err) && (!gone(o.err) || d.DeviceID == "")
+		return l.kind.To != ToAsker && !unknown(o.err) && (!isGone(o.err) || d.DeviceID == "")
 	}
 	return o.sent
 }
 
 // recordChannel writes at the channel whether it works. It returns the channel
 // when there was something to write.
-func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) (*fermata.Channel, error) {
+func (l *openChannel) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) (*fermata.Channel, error) {
 	if o.rest || !l.tellsOfChannel(d, o) {
 		return nil, nil
 	}
@@ -349,11 +349,11 @@ func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) (*fe
 		return nil, err
 	}
 	if works {
-		row.Sent(tx.Now())
+		row.NoteSent(tx.Now())
 	} else {
-		row.Failed(tx.Now(), d.WithoutBearers(words(o.err)))
+		row.NoteFailure(tx.Now(), d.WithoutBearers(words(o.err)))
 	}
-	if gone(o.err) && row.Enabled {
+	if isGone(o.err) && row.Enabled {
 		row.Enabled = false
 		tx.SkipDeliveriesOf(row.ID, fermata.SkippedDisabled)
 		tx.Append(&fermata.Event{Type: fermata.EventChannelChanged, Actor: fermata.System, Data: data(facts(row))})

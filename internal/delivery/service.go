@@ -70,8 +70,8 @@ func New(o Options) *Service {
 	}
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
 	s := &Service{Options: o, db: o.DB, e: o.Engine, process: rand.Text(), pages: newPages(), of: map[string]*workspace{}}
-	o.Engine.OnSeen(s.seen)
-	o.Engine.OnAsk(s.unreached)
+	o.Engine.OnSeen(s.handleCommit)
+	o.Engine.OnAsk(s.whyUnreached)
 	return s
 }
 
@@ -93,7 +93,7 @@ type workspace struct {
 	work    chan struct{}
 	mu      sync.Mutex
 	changed bool
-	lanes   map[string]*lane
+	channels   map[string]*openChannel
 	// people are those of the event peopleAt.
 	people   *people
 	peopleAt int64
@@ -114,7 +114,7 @@ func (s *Service) workspace(id string) *workspace {
 	defer s.mu.Unlock()
 	w := s.of[id]
 	if w == nil {
-		w = &workspace{id: id, s: s, work: make(chan struct{}, 1), changed: true, lanes: map[string]*lane{}}
+		w = &workspace{id: id, s: s, work: make(chan struct{}, 1), changed: true, channels: map[string]*openChannel{}}
 		s.of[id] = w
 		if s.run != nil {
 			s.run.parts.Go(func() { w.run(s.run.ctx) })
@@ -123,8 +123,8 @@ func (s *Service) workspace(id string) *workspace {
 	return w
 }
 
-// seen is told of every commit.
-func (s *Service) seen(events []*fermata.Event) {
+// handleCommit is told of every commit.
+func (s *Service) handleCommit(events []*fermata.Event) {
 	w := s.workspace(events[0].WorkspaceID)
 	for _, e := range events {
 		noun, _, _ := strings.Cut(string(e.Type), ".")
@@ -257,7 +257,7 @@ func pause(ctx context.Context, d time.Duration) {
 
 // keepTidy forgets from time to time what came back long ago.
 func (s *Service) keepTidy(ctx context.Context) {
-	every(ctx, tidyEvery, func() {
+	runEvery(ctx, tidyEvery, func() {
 		err := s.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
 			tx.ForgetInbound(tx.Now().Add(-rememberInbound))
 			return nil
@@ -268,8 +268,8 @@ func (s *Service) keepTidy(ctx context.Context) {
 	})
 }
 
-// every calls do once in each period, until ctx ends.
-func every(ctx context.Context, period time.Duration, do func()) {
+// runEvery calls do once in each period, until ctx ends.
+func runEvery(ctx context.Context, period time.Duration, do func()) {
 	tick := time.NewTicker(period)
 	defer tick.Stop()
 	for {

@@ -150,8 +150,8 @@ func withoutValue(e *jsonschema.ValidationError) string {
 	}
 }
 
-// hidden returns the channel as it is shown: its secrets are only named.
-func (s *Service) hidden(c *fermata.Channel) *fermata.Channel {
+// hideSecrets returns the channel as it is shown: its secrets are only named.
+func (s *Service) hideSecrets(c *fermata.Channel) *fermata.Channel {
 	shown := *c
 	shown.Settings, shown.SecretsSet = maps.Clone(c.Settings), nil
 	k, known := s.kind(c.Kind)

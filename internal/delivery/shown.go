@@ -17,10 +17,10 @@ func data(v any) json.RawMessage {
 	return b
 }
 
-// shown returns the question as it may leave the house: secrets taken out, and
+// publicQuestion returns the question as it may leave the house: secrets taken out, and
 // in public places no context unless the question shares it. It reports whether
 // what is decided on is whole.
-func shown(q *fermata.Question, public bool) (*fermata.Question, bool) {
+func publicQuestion(q *fermata.Question, public bool) (*fermata.Question, bool) {
 	clean, whole := redact.Question(q)
 	if public && !q.ShareContext {
 		clean = redact.Withhold(clean)

@@ -64,7 +64,7 @@ func (s *Service) noteTest(ctx context.Context, tested *fermata.Channel, problem
 		case err != nil:
 			return err
 		case problem != nil:
-			row.Failed(tx.Now(), words(problem))
+			row.NoteFailure(tx.Now(), words(problem))
 		default:
 			row.Works()
 		}

@@ -10,7 +10,7 @@ import (
 // how the channel is set up, which is for admins.
 func (s *Service) TestMine(ctx context.Context, c fermata.Caller, name string) (fermata.ChannelTest, error) {
 	out := fermata.ChannelTest{Problems: []fermata.ChannelProblem{}}
-	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
+	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return out, err
 	}
 	row, err := s.db.In(ctx, c.WorkspaceID).ChannelByName(name)

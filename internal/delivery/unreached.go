@@ -9,16 +9,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// unreached says, as a question is asked, why nobody is told of it: by the
+// whyUnreached says, as a question is asked, why nobody is told of it: by the
 // channels and people that this process knows of. The planner corrects it.
-func (s *Service) unreached(r store.Reader, q *fermata.Question) (string, error) {
+func (s *Service) whyUnreached(r store.Reader, q *fermata.Question) (string, error) {
 	w := s.workspace(r.Workspace())
 	plan, err := r.Plan()
 	if err != nil || !w.active() && !plan.Chosen && len(q.Channels) == 0 {
 		// Without channels, people read questions in the inbox, unless the question names a channel.
 		return "", err
 	}
-	b := &batch{w: w, lanes: w.usable(), plan: plan}
+	b := &batch{w: w, channels: w.usableChannels(), plan: plan}
 	if b.people, err = w.knownOr(r); err != nil {
 		return "", err
 	}
@@ -32,7 +32,7 @@ func (s *Service) unreached(r store.Reader, q *fermata.Question) (string, error)
 			return "", err
 		}
 	}
-	why := b.unreached(q, b.steps(q.Channels, b.plan.Routes.Of(q.Type)), members, q.CreatedAt)
+	why := b.whyUnreached(q, b.steps(q.Channels, b.plan.Routes.ForType(q.Type)), members, q.CreatedAt)
 	if why == "" {
 		return "", nil
 	}
@@ -57,7 +57,7 @@ func (w *workspace) isStale(r store.Reader) (bool, error) {
 			continue
 		}
 		enabled++
-		open := w.lanes[row.ID]
+		open := w.channels[row.ID]
 		if open == nil {
 			return true, nil
 		}
@@ -65,7 +65,7 @@ func (w *workspace) isStale(r store.Reader) (bool, error) {
 			return true, nil
 		}
 	}
-	return enabled != len(w.lanes), nil
+	return enabled != len(w.channels), nil
 }
 
 // knownOr returns the people that are known, or reads them.
@@ -79,23 +79,23 @@ func (w *workspace) knownOr(r store.Reader) (*people, error) {
 	return readPeople(r)
 }
 
-// unreached says why none of the steps tells anybody of a question in time;
+// whyUnreached says why none of the steps tells anybody of a question in time;
 // empty where one does.
-func (b *batch) unreached(q *fermata.Question, steps []step, members []*fermata.Member, asked time.Time) string {
+func (b *batch) whyUnreached(q *fermata.Question, steps []step, members []*fermata.Member, asked time.Time) string {
 	urgent := q.Type.Urgency() == fermata.UrgencyHigh
 	if len(steps) == 0 && urgent {
-		return noChannel(q, b.plan.Routes.Of(q.Type))
+		return noChannel(q, b.plan.Routes.ForType(q.Type))
 	}
 	var names []string
 	broken, quiet := "", false
 	for _, s := range steps {
-		info := s.lane.info()
+		info := s.channel.info()
 		names = append(names, info.Name)
-		if s.lane.opened != nil {
+		if s.channel.opened != nil {
 			broken = info.Name
 			continue
 		}
-		for _, a := range b.people.placed(q, s.lane, members) {
+		for _, a := range b.people.placeAddresses(q, s.channel, members) {
 			switch reached, held := b.reaches(q, s, a, asked); {
 			case reached:
 				return ""
@@ -123,7 +123,7 @@ func (b *batch) reaches(q *fermata.Question, s step, a address, asked time.Time)
 	if a.member == "" {
 		return true, false
 	}
-	wishes, info := b.wishes[a.member], s.lane.info()
+	wishes, info := b.wishes[a.member], s.channel.info()
 	if !s.named && !wishes.Wants(info.Name, info.Kind, q.Type) {
 		return false, false
 	}

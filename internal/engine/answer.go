@@ -14,32 +14,32 @@ import (
 // with who decided; one that comes after a timeout is kept, and restarts the
 // task if it asks for that. With undo it is held for some seconds first.
 func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a fermata.Answer) (*fermata.Question, error) {
-	return e.amend(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+	return e.changeQuestion(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 		if err := usePasskey(tx, c, a.Signed); err != nil {
 			return err
 		}
-		settled, err := e.settled(tx, q, c, a)
+		settled, err := e.applyAnswer(tx, q, c, a)
 		if err != nil {
 			return err
 		}
 		switch settled {
-		case fermata.SettledNow:
+		case fermata.AnswerCloses:
 			return e.settle(tx, t, q, c.Actor())
-		case fermata.SettledVote:
-			voted(tx, q, c.Actor())
+		case fermata.AnswerVotes:
+			appendVote(tx, q, c.Actor())
 			tellDiscounted(tx, q)
-		case fermata.SettledLate:
-			return e.late(tx, t, q, c.Actor())
-		case fermata.SettledHeld:
+		case fermata.AnswerLate:
+			return e.keepLateAnswer(tx, t, q, c.Actor())
+		case fermata.AnswerHeld:
 			hold(tx, q)
-		case fermata.SettledBefore:
+		case fermata.AnswerRepeats:
 		}
 		return nil
 	})
 }
 
-// settled applies the rule that the answer asks for.
-func (e *Engine) settled(tx *store.Tx, q *fermata.Question, c fermata.Caller, a fermata.Answer) (fermata.Settled, error) {
+// applyAnswer applies the rule that the answer asks for.
+func (e *Engine) applyAnswer(tx *store.Tx, q *fermata.Question, c fermata.Caller, a fermata.Answer) (fermata.AnswerOutcome, error) {
 	if q.Status == fermata.Pending {
 		// What was changed in the database is not what the person read, or not whom it asks.
 		if err := CheckRecorded(tx, q); err != nil {
@@ -53,7 +53,7 @@ func (e *Engine) settled(tx *store.Tx, q *fermata.Question, c fermata.Caller, a 
 		return 0, err
 	}
 	if !a.Undo {
-		return q.Settle(a, c, tx.Now())
+		return q.ApplyAnswer(a, c, tx.Now())
 	}
 	policy, err := e.policy(tx.Reader)
 	if err != nil {
@@ -144,7 +144,7 @@ func (e *Engine) timeDecides(tx *store.Tx, t *fermata.Task, q *fermata.Question)
 	switch {
 	case q.HeldDue(tx.Now()):
 		return e.release(tx, t, q)
-	case q.Due(tx.Now()):
+	case q.IsOverdue(tx.Now()):
 		return e.expire(tx, t, q)
 	}
 	return nil
@@ -178,7 +178,7 @@ type vote struct {
 // commentHash returns the hash of a comment: its SHA-256 in hex.
 func commentHash(comment string) string { return (&fermata.Message{Body: comment}).ContentHash() }
 
-func voted(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
+func appendVote(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
 	tx.UpdatePending(q)
 	last := q.Votes[len(q.Votes)-1]
 	tx.Append(&fermata.Event{
@@ -213,9 +213,9 @@ type lateAnswer struct {
 	Signed    *fermata.SignedDecision `json:"signed,omitempty"`
 }
 
-// late keeps an answer that came after the deadline. With restart, an ended
+// keepLateAnswer keeps an answer that came after the deadline. With restart, an ended
 // task goes on with it.
-func (e *Engine) late(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
+func (e *Engine) keepLateAnswer(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
 	last := q.Resolution.Late[len(q.Resolution.Late)-1]
 	tx.Append(&fermata.Event{
 		Type: fermata.EventQuestionAnsweredLate, TaskID: t.ID, QuestionID: q.ID, Actor: by,
@@ -233,16 +233,16 @@ func (e *Engine) late(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fer
 	// The next run is handed the question anew, with the late answer: also one that begins
 	// when a person reopens the task.
 	q.HandedTo = ""
-	if last.Restarted || !t.State.Ended() {
+	if last.Restarted || !t.State.IsEnded() {
 		t.Unread++
 	}
 	tx.SaveLate(q)
-	if last.Restarted && t.State.Ended() {
+	if last.Restarted && t.State.IsEnded() {
 		if err := checkApart(tx, t); err != nil {
 			return err
 		}
 		t.Attempts = 0
-		if err := move(tx, t, t.Ready(), by); err != nil {
+		if err := move(tx, t, t.ReadyState(), by); err != nil {
 			return err
 		}
 	}

@@ -137,7 +137,7 @@ func (e *Engine) OpenAnswerLink(ctx context.Context, token string) (*Visit, erro
 	if l.Generation, err = r.AnswerLinkGeneration(l.MemberID); err != nil {
 		return nil, err
 	}
-	if err := l.Signed(token, key); err != nil {
+	if err := l.CheckSignature(token, key); err != nil {
 		return nil, err
 	}
 	return e.visit(ctx, r, l, key)
@@ -191,7 +191,7 @@ const linksRevoked = "revoked"
 // in: one's own, or as an admin anybody's. Messages that are sent from now on
 // have new ones.
 func (e *Engine) RevokeAnswerLinks(ctx context.Context, c fermata.Caller, typed string) error {
-	m, err := e.whose(ctx, c, fermata.ToChangeOwn, typed)
+	m, err := e.resolveMember(ctx, c, fermata.ToChangeOwn, typed)
 	if err != nil {
 		return err
 	}

@@ -185,7 +185,7 @@ func (e *Engine) outsideTask(tx *store.Tx, c fermata.Caller, project, session st
 		if err == nil {
 			err = e.timeDecidesFirst(tx, t)
 		}
-		if err == nil && !t.State.Ended() || err != nil && fermata.CodeOf(err) != fermata.CodeNotFound {
+		if err == nil && !t.State.IsEnded() || err != nil && fermata.CodeOf(err) != fermata.CodeNotFound {
 			return t, err
 		}
 		if err := checkNotStopped(tx, c, session); err != nil {
@@ -228,11 +228,11 @@ func (e *Engine) askUnder(tx *store.Tx, t *fermata.Task, runID string, a fermata
 			return q, err
 		}
 	}
-	if t.State.Ended() {
+	if t.State.IsEnded() {
 		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot ask", t.State).
 			WithHint("reopen the task first")
 	}
-	if err := t.CheckHeld(); err != nil {
+	if err := t.CheckPaused(); err != nil {
 		return nil, err
 	}
 	if q, err := e.askedBefore(tx, t, runID, a, policy, by); q != nil || err != nil {

@@ -9,7 +9,7 @@ import (
 
 // Assign gives a question to other people, with a note for them.
 func (e *Engine) Assign(ctx context.Context, c fermata.Caller, id string, a fermata.Assignment) (*fermata.Question, error) {
-	return e.amend(ctx, c, fermata.ToAssign, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+	return e.changeQuestion(ctx, c, fermata.ToAssign, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 		members, err := tx.Members()
 		if err != nil {
 			return err

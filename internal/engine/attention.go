@@ -30,10 +30,10 @@ func (e *Engine) Attention(ctx context.Context, c fermata.Caller, r fermata.Atte
 	}
 	// The first look learns whose tasks the runs are.
 	if err := a.look(a.all, true); err != nil || len(a.news) > 0 || r.WaitSeconds <= 0 {
-		return a.found(), err
+		return a.result(), err
 	}
 	err := a.wait(time.Duration(r.WaitSeconds) * time.Second)
-	return a.found(), err
+	return a.result(), err
 }
 
 // attention is one call that waits for news.
@@ -48,7 +48,7 @@ type attention struct {
 	news []fermata.News
 }
 
-func (a *attention) found() *fermata.Attention {
+func (a *attention) result() *fermata.Attention {
 	if a.news == nil {
 		a.news = []fermata.News{}
 	}
@@ -69,7 +69,7 @@ func (a *attention) wait(longest time.Duration) error {
 	defer a.e.hub.unregister(w)
 	// Registered before the look: a change in between is not lost.
 	for changed := a.all; ; {
-		c, err := renewed(a.ctx, a.c)
+		c, err := renewCaller(a.ctx, a.c)
 		if err != nil {
 			return err
 		}

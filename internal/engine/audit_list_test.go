@@ -133,7 +133,7 @@ func TestExportIsTheWholeChain(t *testing.T) {
 					if len(seqs) == 0 {
 						chain = fermata.Chain{Seq: e.Seq - 1, Hash: e.PrevHash}
 					}
-					w.ok(chain.Next(e))
+					w.ok(chain.VerifyNext(e))
 					seqs = append(seqs, e.Seq)
 				}
 				return nil

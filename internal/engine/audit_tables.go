@@ -108,7 +108,7 @@ func questionDiffers(q *fermata.Question, e *fermata.Event) string {
 	case q.Resolution.Approved() && q.Resolution.ActionHash != "" && !fermata.HasHash(approvedAction(q), q.Resolution.ActionHash):
 		return "action"
 	}
-	return differs(said, plain(closedOf(q)), "type", "decided_by", "by", "assurance", "channel", "outcome", "answers", "comment", "seconds", "action_hash", "votes", "signed")
+	return differs(said, factsOf(closedOf(q)), "type", "decided_by", "by", "assurance", "channel", "outcome", "answers", "comment", "seconds", "action_hash", "votes", "signed")
 }
 
 // askedDiffers compares a question with the event that opened it. The hash of the content covers every fact that is frozen;
@@ -117,7 +117,7 @@ func askedDiffers(q *fermata.Question, e *fermata.Event) string {
 	var said recordedFacts
 	_ = json.Unmarshal(e.Data, &said) // the chain says whether it is as it was written
 	if said.ContentHash == "" || said.ContentHash != q.ContentHash() {
-		name := differs(dataOf(e), plain(askedFacts(q)), "type", "title", "project", "risk", "items", "approvals", "action_hash")
+		name := differs(dataOf(e), factsOf(askedFacts(q)), "type", "title", "project", "risk", "items", "approvals", "action_hash")
 		if name == "" && said.ContentHash != "" {
 			name = "text, asker or rule"
 		}
@@ -157,7 +157,7 @@ func (v *verification) checkRest() error {
 			return v.fail("event %d holds no policy", e.Seq)
 		}
 	}
-	if !reflect.DeepEqual(plain(said), plain(p)) {
+	if !reflect.DeepEqual(factsOf(said), factsOf(p)) {
 		return v.fail("the policy is another one than %s says", by)
 	}
 	for _, check := range []func() error{
@@ -178,7 +178,7 @@ func (v *verification) checkMembers() error {
 		if e == nil {
 			return v.fail("no event says who added the member %s", m.Handle)
 		}
-		if name := differs(dataOf(e), plain(memberFacts(m)), "handle", "role", "projects", "disabled"); name != "" {
+		if name := differs(dataOf(e), factsOf(memberFacts(m)), "handle", "role", "projects", "disabled"); name != "" {
 			return v.fail("the member %s has another %s than event %d says", m.Handle, name, e.Seq)
 		}
 		if !slices.Equal(fermata.Distinct(m.Groups), fermata.Distinct(v.last.groups[m.ID])) {
@@ -213,7 +213,7 @@ func (v *verification) checkTokens() error {
 			return v.fail("no event says who made the token %s", t.ID)
 		}
 		t.Member = handles[t.MemberID]
-		if name := differs(dataOf(e), plain(tokenFacts(t)), "name", "kind", "scopes", "projects", "member", "expires_at", "fingerprint"); name != "" {
+		if name := differs(dataOf(e), factsOf(tokenFacts(t)), "name", "kind", "scopes", "projects", "member", "expires_at", "fingerprint"); name != "" {
 			return v.fail("the token %s has another %s than event %d says", t.ID, name, e.Seq)
 		}
 		if v.last.revoked[t.ID] && t.RevokedAt == nil {
@@ -230,7 +230,7 @@ func (v *verification) checkPasskeys() error {
 		if e == nil {
 			return v.fail("no event says who added the passkey %s", p.ID)
 		}
-		if name := differs(dataOf(e), plain(passkeyFacts(p)), "credential_id", "public_key"); name != "" || e.Actor.ID != p.MemberID {
+		if name := differs(dataOf(e), factsOf(passkeyFacts(p)), "credential_id", "public_key"); name != "" || e.Actor.ID != p.MemberID {
 			return v.fail("the passkey %s has another %s than event %d says", p.ID, cmp.Or(name, "member"), e.Seq)
 		}
 	}
@@ -264,12 +264,12 @@ func (v *verification) checkRules() error {
 			return v.fail("no event says who made the rule %s", rule.ID)
 		}
 		// The event holds the whole rule: what it lacks was empty.
-		if name := differsAt(dataOf(e), plain(rule), ruleFacts, true); name != "" {
+		if name := differsAt(dataOf(e), factsOf(rule), ruleFacts, true); name != "" {
 			return v.fail("the rule %s has another %s than event %d says", rule.ID, name, e.Seq)
 		}
 	}
 	for _, rule := range rules {
-		if rule.Counted() && rule.Used != v.last.ruleUses[rule.ID] {
+		if rule.IsLimited() && rule.Used != v.last.ruleUses[rule.ID] {
 			return v.fail("the rule %s was used %d times, and the events tell of %d", rule.ID, rule.Used, v.last.ruleUses[rule.ID])
 		}
 	}
@@ -307,7 +307,7 @@ func (v *verification) checkSessions() error {
 		if e.Actor.ID != s.MemberID {
 			return v.fail("the session %s is another member's than event %d says", s.ID, e.Seq)
 		}
-		if name := differs(dataOf(e), plain(sessionFacts(s)), "method", "assurance", "created_at", "expires_at", "fingerprint", "token_id"); name != "" {
+		if name := differs(dataOf(e), factsOf(sessionFacts(s)), "method", "assurance", "created_at", "expires_at", "fingerprint", "token_id"); name != "" {
 			return v.fail("the session %s has another %s than event %d says", s.ID, name, e.Seq)
 		}
 	}
@@ -332,7 +332,7 @@ func (v *verification) checkLinks() error {
 		if v.last.usedLinks[l.ID] {
 			return v.fail("the sign-in link %s was used, and could be used again", l.ID)
 		}
-		if name := differs(dataOf(e), plain(linkFacts(l)), linkNames...); name != "" {
+		if name := differs(dataOf(e), factsOf(linkFacts(l)), linkNames...); name != "" {
 			return v.fail("the sign-in link %s has another %s than event %d says", l.ID, name, e.Seq)
 		}
 	}
@@ -392,7 +392,7 @@ func (v *verification) checkMessages(events []*fermata.Event) error {
 	rows, err := v.r.MessagesByID(slices.Collect(maps.Keys(posted)))
 	for _, m := range rows {
 		e := posted[m.ID]
-		name := differs(dataOf(e), plain(messageFacts(m)), "kind", "content_hash")
+		name := differs(dataOf(e), factsOf(messageFacts(m)), "kind", "content_hash")
 		switch {
 		case name == "content_hash":
 			name = "text"
@@ -443,8 +443,8 @@ func dataOf(e *fermata.Event) map[string]any {
 	return facts
 }
 
-// plain returns the facts that one reads from the JSON of a value.
-func plain(v any) map[string]any {
+// factsOf returns the facts that one reads from the JSON of a value.
+func factsOf(v any) map[string]any {
 	var facts map[string]any
 	_ = json.Unmarshal(data(v), &facts) // it was just written
 	return facts

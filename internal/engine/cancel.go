@@ -17,7 +17,7 @@ func (e *Engine) CancelTask(ctx context.Context, c fermata.Caller, id, reason st
 		if t.State == fermata.TaskCancelled {
 			return t.CancelAgain(reason)
 		}
-		if t.State.Ended() {
+		if t.State.IsEnded() {
 			return t.Move(fermata.TaskCancelled)
 		}
 		return e.cancelTree(tx, t, reason, c.Actor())
@@ -27,7 +27,7 @@ func (e *Engine) CancelTask(ctx context.Context, c fermata.Caller, id, reason st
 func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fermata.Actor) error {
 	if by.Kind == fermata.ActorAgent {
 		// A person has taken it over: no agent ends that.
-		if err := t.CheckHeld(); err != nil {
+		if err := t.CheckPaused(); err != nil {
 			return err
 		}
 	}
@@ -48,7 +48,7 @@ func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fer
 		}
 		*t = *fresh
 	}
-	if t.State.Ended() {
+	if t.State.IsEnded() {
 		// Only what is below it went on.
 		return nil
 	}

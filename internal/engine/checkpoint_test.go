@@ -105,8 +105,8 @@ func (w *world) rewriteChain(edit func(*fermata.Event) bool) {
 			fmt.Fprintf(&statements, "DELETE FROM events WHERE seq = %d; ", was)
 			continue
 		}
-		e.Seal(chain.Seq+1, chain.Hash)
-		w.ok(chain.Next(e))
+		e.Link(chain.Seq+1, chain.Hash)
+		w.ok(chain.VerifyNext(e))
 		fmt.Fprintf(&statements, "UPDATE events SET seq = %d, prev_hash = %s, actor_name = '%s' WHERE seq = %d; ", e.Seq, w.bytesOf(e.PrevHash), e.Actor.Name, was)
 	}
 	fmt.Fprintf(&statements, "UPDATE workspaces SET event_seq = %d, event_hash = %s", chain.Seq, w.bytesOf(chain.Hash))

@@ -52,7 +52,7 @@ func (e *Engine) claimNext(ctx context.Context, c fermata.Caller, r fermata.Clai
 				return nothingThere(err)
 			}
 			var err error
-			if c, err = renewed(ctx, c); err == nil {
+			if c, err = renewCaller(ctx, c); err == nil {
 				err = c.May(fermata.ToClaim, fermata.Somewhere)
 			}
 			if err != nil {
@@ -126,7 +126,7 @@ func lastRun(r store.Reader, t *fermata.Task) (*fermata.LastRun, error) {
 		return nil, nil
 	}
 	run, err := r.Run(t.RunID)
-	return run.Last(), err
+	return run.LastRun(), err
 }
 
 // handOver gathers what a run was not told yet and notes that it is told now.
@@ -181,8 +181,8 @@ func pendingQuestion(r store.Reader, t *fermata.Task) (*fermata.Question, error)
 	return q.SeenBy(fermata.Caller{Kind: fermata.ActorAgent}), err
 }
 
-// held loads a run and its task, and refuses a caller who no longer holds it.
-func held(tx *store.Tx, c fermata.Caller, runID string, token int64) (*fermata.Run, *fermata.Task, error) {
+// loadLeasedRun loads a run and its task, and refuses a caller who no longer holds it.
+func loadLeasedRun(tx *store.Tx, c fermata.Caller, runID string, token int64) (*fermata.Run, *fermata.Task, error) {
 	run, err := tx.Run(runID)
 	if err != nil {
 		return nil, nil, err
@@ -206,7 +206,7 @@ func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, 
 		return nil, err
 	}
 	return write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (*fermata.HeartbeatReply, error) {
-		run, t, err := held(tx, c, runID, h.Token)
+		run, t, err := loadLeasedRun(tx, c, runID, h.Token)
 		if err != nil {
 			return nil, err
 		}
@@ -222,7 +222,7 @@ func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, 
 		if h.Session != nil {
 			t.Session = h.Session
 		}
-		rc, err := e.handOver(tx, t, run.ID, run.Last())
+		rc, err := e.handOver(tx, t, run.ID, run.LastRun())
 		if err != nil {
 			return nil, err
 		}
@@ -244,7 +244,7 @@ func (e *Engine) Release(ctx context.Context, c fermata.Caller, runID string, to
 		return nil, err
 	}
 	return write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (*fermata.Task, error) {
-		run, t, err := held(tx, c, runID, token)
+		run, t, err := loadLeasedRun(tx, c, runID, token)
 		if err != nil {
 			return nil, err
 		}
@@ -295,7 +295,7 @@ func countUnread(tx *store.Tx, t *fermata.Task) error {
 // question suspends it again, anything to hand over resumes it at once. The
 // question is given where the caller has it.
 func (e *Engine) afterRun(tx *store.Tx, t *fermata.Task, asked *fermata.Question, by fermata.Actor) error {
-	to := t.Ready()
+	to := t.ReadyState()
 	if t.PendingQuestionID != "" && t.Unread == 0 {
 		if asked == nil {
 			var err error

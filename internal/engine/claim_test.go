@@ -119,7 +119,7 @@ func TestClaimGivesARun(t *testing.T) {
 		}
 		stored, err := w.e.Run(w.Context(), w.agent, r.ID)
 		w.ok(err)
-		w.equal(r.Seen(), stored)
+		w.equal(r.PublicView(), stored)
 		w.state(task.ID, fermata.TaskInProgress)
 	})
 }

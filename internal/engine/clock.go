@@ -24,9 +24,9 @@ type clockWatch struct {
 	apart bool
 }
 
-// trusted reports whether time may decide, by the database's clock. A jump to
+// isTrusted reports whether time may decide, by the database's clock. A jump to
 // which the clock has kept long enough begins to count.
-func (w *clockWatch) trusted(ctx context.Context) (bool, error) {
+func (w *clockWatch) isTrusted(ctx context.Context) (bool, error) {
 	// Reading the clock notices a jump where nobody writes.
 	if _, err := w.e.db.Now(ctx); err != nil {
 		return false, err

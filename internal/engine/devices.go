@@ -9,7 +9,7 @@ import (
 
 // PasskeysOf lists a member's passkeys.
 func (e *Engine) PasskeysOf(ctx context.Context, c fermata.Caller, typed string) ([]*fermata.Passkey, error) {
-	m, err := e.whose(ctx, c, fermata.ToReadOwn, typed)
+	m, err := e.resolveMember(ctx, c, fermata.ToReadOwn, typed)
 	if err != nil {
 		return nil, err
 	}
@@ -18,7 +18,7 @@ func (e *Engine) PasskeysOf(ctx context.Context, c fermata.Caller, typed string)
 
 // SessionsOf lists where a member is signed in.
 func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, typed string) ([]*fermata.BrowserSession, error) {
-	m, err := e.whose(ctx, c, fermata.ToReadOwn, typed)
+	m, err := e.resolveMember(ctx, c, fermata.ToReadOwn, typed)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, typed string)
 // EndSessionsOf signs a member out of every browser, and ends what is pushed to them. It returns the number of browsers. Sign-in
 // links of the member, and those that the member made for others, end as well.
 func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed string) (int, error) {
-	m, err := e.whose(ctx, c, fermata.ToChangeOwn, typed)
+	m, err := e.resolveMember(ctx, c, fermata.ToChangeOwn, typed)
 	if err != nil {
 		return 0, err
 	}
@@ -37,7 +37,7 @@ func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed stri
 		all, err := tx.SessionsOf(m.ID)
 		n = 0
 		for _, s := range all {
-			if !s.Ended(tx.Now()) {
+			if !s.IsEnded(tx.Now()) {
 				n++
 				tx.DeleteSession(s.ID)
 				tx.Append(signedOut(c, s))
@@ -83,5 +83,5 @@ func heldBy(id string) func(*fermata.Device) bool {
 	return func(d *fermata.Device) bool { return d.Holder == id }
 }
 
-// every is the condition that holds for each device.
-func every(*fermata.Device) bool { return true }
+// anyDevice is the condition that holds for each device.
+func anyDevice(*fermata.Device) bool { return true }

@@ -64,7 +64,7 @@ func New(db *store.DB, opts Options) *Engine {
 		auditBounds: auditBounds{window: 25_000, most: 200_000},
 	}
 	e.tail = newTail(e)
-	db.OnCommit(e.committed)
+	db.OnCommit(e.handleCommit)
 	return e
 }
 
@@ -86,8 +86,8 @@ func (e *Engine) OnOpen(fn func(r store.Reader, t *fermata.Task, q *fermata.Ques
 // Now returns the time by the database's clock, which decides deadlines.
 func (e *Engine) Now(ctx context.Context) (time.Time, error) { return e.db.Now(ctx) }
 
-// committed runs after each commit of this process.
-func (e *Engine) committed(workspace string, events []*fermata.Event) {
+// handleCommit runs after each commit of this process.
+func (e *Engine) handleCommit(workspace string, events []*fermata.Event) {
 	e.tail.add(workspace, events)
 	if e.opts.OnCommit != nil {
 		e.opts.OnCommit(events)

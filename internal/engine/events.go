@@ -120,7 +120,7 @@ func (v *verification) follow() error {
 			return v.fail("event %d and all after it are missing", v.chain.Seq+1)
 		}
 		for _, event := range events {
-			if err := v.next(event, head); err != nil || v.report.Problem != "" {
+			if err := v.verifyNext(event, head); err != nil || v.report.Problem != "" {
 				return err
 			}
 			if v.last.take(event); v.last.problem != "" {
@@ -139,9 +139,9 @@ func (v *verification) follow() error {
 	return nil
 }
 
-// next verifies one event.
-func (v *verification) next(event *fermata.Event, head fermata.Chain) error {
-	if err := v.chain.Next(event); err != nil {
+// verifyNext verifies one event.
+func (v *verification) verifyNext(event *fermata.Event, head fermata.Chain) error {
+	if err := v.chain.VerifyNext(event); err != nil {
 		return v.fail("%s", err)
 	}
 	v.report.Events = v.chain.Seq

@@ -34,7 +34,7 @@ func restoreDeadline(tx *store.Tx, q *fermata.Question) (notDue bool, err error)
 		return false, err
 	}
 	q.Deadline = record.deadline
-	if q.Due(tx.Now()) {
+	if q.IsOverdue(tx.Now()) {
 		return false, nil
 	}
 	tx.UpdatePending(q)
@@ -76,14 +76,14 @@ func (e *Engine) Sweep(ctx context.Context) (int, error) {
 	} {
 		total += len(s.due)
 		// A row that cannot be settled must not keep the others waiting.
-		errs = append(errs, e.each(ctx, s.due, s.apply, s.ahead))
+		errs = append(errs, e.applyToEach(ctx, s.due, s.apply, s.ahead))
 	}
 	return total, errors.Join(errs...)
 }
 
-// each applies a change to every row in a transaction of its own; those that
+// applyToEach applies a change to every row in a transaction of its own; those that
 // come together share a commit. It returns the first error, after all are done.
-func (e *Engine) each(ctx context.Context, due []store.Due, apply func(tx *store.Tx, id string) error,
+func (e *Engine) applyToEach(ctx context.Context, due []store.Due, apply func(tx *store.Tx, id string) error,
 	ahead func(id string) store.Ahead,
 ) error {
 	var wg sync.WaitGroup
@@ -143,7 +143,7 @@ func (e *Engine) wakeDue(tx *store.Tx, id string) error {
 	if t.State != fermata.TaskBlocked {
 		return nil
 	}
-	if err := move(tx, t, t.Ready(), fermata.System); err != nil {
+	if err := move(tx, t, t.ReadyState(), fermata.System); err != nil {
 		return err
 	}
 	tx.SaveTask(t)
@@ -153,13 +153,13 @@ func (e *Engine) wakeDue(tx *store.Tx, id string) error {
 // makeReady moves a task that nothing holds back any more, or blocks it if its
 // dependencies do.
 func (e *Engine) makeReady(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
-	to := t.Ready()
+	to := t.ReadyState()
 	if t.State != fermata.TaskBlocked && t.Runner != fermata.RunnerExternal && len(t.BlockedBy) > 0 {
-		waits, err := e.waiting(tx, t, nil)
+		waits, err := e.isBlocked(tx, t, nil)
 		if err != nil {
 			return err
 		}
-		if waits && t.State.Ended() {
+		if waits && t.State.IsEnded() {
 			// It is ready again before it waits again.
 			if err := move(tx, t, to, by); err != nil {
 				return err
@@ -190,7 +190,7 @@ func (e *Engine) RunSweeps(ctx context.Context) {
 	watch := clockWatch{e: e}
 	for {
 		n := 0
-		trusted, err := watch.trusted(ctx)
+		trusted, err := watch.isTrusted(ctx)
 		if trusted {
 			n, err = e.Sweep(ctx)
 		}

@@ -28,7 +28,7 @@ func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f f
 		return nil, err
 	}
 	return write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (*fermata.Task, error) {
-		run, t, err := e.heldOrLost(tx, c, runID, f)
+		run, t, err := e.leasedOrLostRun(tx, c, runID, f)
 		if err == nil {
 			err = e.timeDecidesFirst(tx, t)
 		}
@@ -53,10 +53,10 @@ func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f f
 	}, store.Ahead{Run: runID, Ends: f.Result == fermata.ResultCompleted || f.Result == fermata.ResultFailed})
 }
 
-// heldOrLost loads a run that brings its result, and its task. A run that was lost
+// leasedOrLostRun loads a run that brings its result, and its task. A run that was lost
 // takes its task back, with what its agent was told, unless another one has begun.
-func (e *Engine) heldOrLost(tx *store.Tx, c fermata.Caller, runID string, f fermata.Finish) (*fermata.Run, *fermata.Task, error) {
-	run, t, err := held(tx, c, runID, f.Token)
+func (e *Engine) leasedOrLostRun(tx *store.Tx, c fermata.Caller, runID string, f fermata.Finish) (*fermata.Run, *fermata.Task, error) {
+	run, t, err := loadLeasedRun(tx, c, runID, f.Token)
 	if fermata.CodeOf(err) != fermata.CodeStaleRun || !run.CountsLate(t, f.Token, tx.Now()) {
 		return run, t, err
 	}
@@ -67,10 +67,10 @@ func (e *Engine) heldOrLost(tx *store.Tx, c fermata.Caller, runID string, f ferm
 	run.State, run.EndedAt = fermata.RunRunning, nil
 	tx.FindRun(run)
 	t.Attempts = max(0, t.Attempts-1)
-	if t.State.Ended() {
+	if t.State.IsEnded() {
 		// It was the last attempt.
 		t.Reason = ""
-		if err := move(tx, t, t.Ready(), c.Actor()); err != nil {
+		if err := move(tx, t, t.ReadyState(), c.Actor()); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -263,7 +263,7 @@ func (e *Engine) block(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermat
 			return err
 		}
 		for _, child := range children {
-			if !child.State.Ended() {
+			if !child.State.IsEnded() {
 				on = append(on, child.ID)
 			}
 		}
@@ -274,13 +274,13 @@ func (e *Engine) block(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermat
 	if err := e.dependOn(tx, t, on); err != nil {
 		return err
 	}
-	waits, err := e.waiting(tx, t, nil)
+	waits, err := e.isBlocked(tx, t, nil)
 	if err != nil {
 		return err
 	}
 	to := fermata.TaskBlocked
 	if !waits {
-		to = t.Ready()
+		to = t.ReadyState()
 	}
 	if err := move(tx, t, to, by); err != nil {
 		return err

@@ -42,7 +42,7 @@ func (e *Engine) Gate(ctx context.Context, c fermata.Caller, call fermata.GateCa
 	if err != nil {
 		return nil, err
 	}
-	if call.DryRun || g.ruling.Decision == fermata.GateAllow && (g.ruling.Rule == nil || !g.ruling.Rule.Counted()) {
+	if call.DryRun || g.ruling.Decision == fermata.GateAllow && (g.ruling.Rule == nil || !g.ruling.Rule.IsLimited()) {
 		return g.verdict(), nil
 	}
 	return write(ctx, e, c, fermata.ToGate, func(tx *store.Tx) (*fermata.GateVerdict, error) { return e.gate(tx, c, call) })
@@ -170,12 +170,12 @@ func (g *gateCase) verdict() *fermata.GateVerdict {
 	}
 	switch v.Decision {
 	case fermata.GateAllow:
-		v.Reason = "allowed: " + g.ruling.Why()
+		v.Reason = "allowed: " + g.ruling.Explain()
 	case fermata.GateDeny:
-		v.Reason = "denied by a rule, not by a person: " + g.ruling.Why()
+		v.Reason = "denied by a rule, not by a person: " + g.ruling.Explain()
 	case fermata.GateAsk:
 		v.DecidedBy = ""
-		v.Reason = "a person must approve: " + g.ruling.Why()
+		v.Reason = "a person must approve: " + g.ruling.Explain()
 	}
 	return v
 }
@@ -201,7 +201,7 @@ func (e *Engine) gate(tx *store.Tx, c fermata.Caller, call fermata.GateCall) (*f
 		return v, nil
 	case fermata.GateAllow:
 		v := g.verdict()
-		if g.ruling.Rule != nil && g.ruling.Rule.Counted() {
+		if g.ruling.Rule != nil && g.ruling.Rule.IsLimited() {
 			tx.UseGateRule(g.ruling.Rule)
 			decided(tx, g, v, c.Actor())
 		}
@@ -286,7 +286,7 @@ func (g *gateCase) busy(tx *store.Tx) (*fermata.GateVerdict, error) {
 // asked says that people are asked.
 func (g *gateCase) asked(q *fermata.Question) *fermata.GateVerdict {
 	v := &fermata.GateVerdict{Decision: fermata.GateAsk, TaskID: q.TaskID, QuestionID: q.ID, Status: q.Status, Rule: g.ruling.Rule}
-	v.Reason = fmt.Sprintf("waiting for a person to approve this call (%s); %s", q.ID, g.ruling.Why())
+	v.Reason = fmt.Sprintf("waiting for a person to approve this call (%s); %s", q.ID, g.ruling.Explain())
 	return v
 }
 
@@ -338,7 +338,7 @@ func (e *Engine) voidChanged(tx *store.Tx, g *gateCase, recent []*fermata.Questi
 		if g.call.CallID == "" || q.Metadata[fermata.GateCallKey] != g.call.CallID || g.call.Meets(q, hashes) {
 			continue
 		}
-		if q.Status == fermata.Pending && !q.Due(tx.Now()) {
+		if q.Status == fermata.Pending && !q.IsOverdue(tx.Now()) {
 			if _, err := q.Cancel(c.Actor(), "the call was changed", tx.Now()); err != nil {
 				return err
 			}
@@ -381,7 +381,7 @@ func (g *gateCase) meet(tx *store.Tx, q *fermata.Question, hashes []string, used
 		if !ok || used || !tx.Now().Before(grant.ExpiresAt) {
 			return nil, nil
 		}
-		return g.granted(tx, q, grant, hashes, c)
+		return g.useGrant(tx, q, grant, hashes, c)
 	case sameCall || q.Resolution.DecideYourself && q.HandedTo != "" && q.HandedTo == g.task.RunID:
 		// The run that was told to decide itself is not put to sleep by the same action again.
 		v := &fermata.GateVerdict{
@@ -394,8 +394,8 @@ func (g *gateCase) meet(tx *store.Tx, q *fermata.Question, hashes []string, used
 	}
 }
 
-// granted lets a call through that was approved, once.
-func (g *gateCase) granted(tx *store.Tx, q *fermata.Question, grant fermata.Grant, hashes []string, c fermata.Caller) (*fermata.GateVerdict, error) {
+// useGrant lets a call through that was approved, once.
+func (g *gateCase) useGrant(tx *store.Tx, q *fermata.Question, grant fermata.Grant, hashes []string, c fermata.Caller) (*fermata.GateVerdict, error) {
 	v := &fermata.GateVerdict{
 		Decision: fermata.GateAllow, TaskID: q.TaskID, QuestionID: q.ID, Status: q.Status, DecidedBy: q.Resolution.DecidedBy,
 		Reason: "approved: " + q.Resolution.Sentence(),

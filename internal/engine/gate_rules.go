@@ -96,7 +96,7 @@ func (e *Engine) GateRules(ctx context.Context, c fermata.Caller) ([]*fermata.Ga
 	}
 	r := e.reads(ctx, c)
 	all, err := r.GateRules()
-	if err != nil || c.VisibleProjects().Every() {
+	if err != nil || c.VisibleProjects().HasAll() {
 		return all, err
 	}
 	var seen []*fermata.GateRule

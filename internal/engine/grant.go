@@ -170,7 +170,7 @@ func (e *Engine) consent(tx *store.Tx, q *fermata.Question) (c fermata.Consent, 
 	if err != nil {
 		return c, err
 	}
-	c.Changed, c.Used = record.changed(q), record.used
+	c.Changed, c.Used = record.differsFromAsked(q), record.used
 	if c.Signed, err = signedApprovals(tx.Reader, q); err != nil {
 		return c, err
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Ready returns an error with the reason when the database does not answer, or takes no writes.
-func (e *Engine) Ready(ctx context.Context) error {
+// CheckReady returns an error with the reason when the database does not answer, or takes no writes.
+func (e *Engine) CheckReady(ctx context.Context) error {
 	if t := e.db.Trouble(); t != nil {
 		return t.Refusal()
 	}

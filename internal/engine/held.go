@@ -24,25 +24,25 @@ func systemIn(workspace string) fermata.Caller {
 	}
 }
 
-// Held is a task under the lease of a run of the server's own, within one
+// LeasedRun is a task under the lease of a run of the server's own, within one
 // transaction. Its methods that end the run are called once at most.
-type Held struct {
+type LeasedRun struct {
 	Tx   *store.Tx
 	Task *fermata.Task
 	Run  *fermata.Run
 	e    *Engine
 }
 
-// WhileHeld changes a task under the lease of its run, and refuses with
+// WithLeasedRun changes a task under the lease of its run, and refuses with
 // [fermata.CodeStaleRun] where the lease is over. What fn changes in the task is
 // saved. The function may be run again; nothing leaves the process in it.
-func (e *Engine) WhileHeld(ctx context.Context, workspace, runID string, token int64, fn func(h *Held) error) error {
+func (e *Engine) WithLeasedRun(ctx context.Context, workspace, runID string, token int64, fn func(h *LeasedRun) error) error {
 	return e.db.Write(ctx, workspace, func(tx *store.Tx) error {
-		run, t, err := held(tx, systemIn(workspace), runID, token)
+		run, t, err := loadLeasedRun(tx, systemIn(workspace), runID, token)
 		if err != nil {
 			return err
 		}
-		h := &Held{Tx: tx, Task: t, Run: run, e: e}
+		h := &LeasedRun{Tx: tx, Task: t, Run: run, e: e}
 		if err := fn(h); err != nil {
 			return err
 		}
@@ -52,19 +52,19 @@ func (e *Engine) WhileHeld(ctx context.Context, workspace, runID string, token i
 }
 
 // Extend makes the lease run from now on.
-func (h *Held) Extend(lease time.Duration) {
+func (h *LeasedRun) Extend(lease time.Duration) {
 	h.Run.Renew(lease, h.Tx.Now())
 	h.Tx.SaveRun(h.Run)
 }
 
 // end notes on the run what it came to.
-func (h *Held) end(f fermata.Finish) {
+func (h *LeasedRun) end(f fermata.Finish) {
 	h.Task.Attempts = 0
 	endRun(h.Tx, h.Task, h.Run, f, nil, fermata.System)
 }
 
 // Complete ends the task as done.
-func (h *Held) Complete(f fermata.Finish) error {
+func (h *LeasedRun) Complete(f fermata.Finish) error {
 	f.Result = fermata.ResultCompleted
 	h.end(f)
 	h.Tx.SaveRun(h.Run)
@@ -72,7 +72,7 @@ func (h *Held) Complete(f fermata.Finish) error {
 }
 
 // Fail ends the task as failed, or as skipped, for the reason.
-func (h *Held) Fail(to fermata.TaskState, reason string, f fermata.Finish) error {
+func (h *LeasedRun) Fail(to fermata.TaskState, reason string, f fermata.Finish) error {
 	f.Result = fermata.ResultFailed
 	h.end(f)
 	h.Tx.SaveRun(h.Run)
@@ -82,7 +82,7 @@ func (h *Held) Fail(to fermata.TaskState, reason string, f fermata.Finish) error
 // Suspend opens a question and stops the task on it. Thresholds that are set
 // replace those of the policy. Whatever decided at once – a rule, or the low
 // confidence that ends the task – can be read from the question and the task.
-func (h *Held) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
+func (h *LeasedRun) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
 	h.end(fermata.Finish{Result: fermata.ResultNeedsInput})
 	policy, err := h.policy(limits)
 	if err != nil {
@@ -103,7 +103,7 @@ func (h *Held) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata.Acto
 // SetAside keeps a question whose asker is too unsure to ask it, and closes it as the end of
 // its task would. The task goes on. It returns nil, and does nothing, where people are asked
 // or the default is taken.
-func (h *Held) SetAside(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
+func (h *LeasedRun) SetAside(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
 	policy, err := h.policy(limits)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (h *Held) SetAside(a fermata.Ask, limits fermata.Thresholds, by fermata.Act
 
 // Wait stops the task on what it waited for before: its question is still
 // open, or somebody has written meanwhile.
-func (h *Held) Wait() error {
+func (h *LeasedRun) Wait() error {
 	h.end(fermata.Finish{Result: fermata.ResultNeedsInput})
 	h.Run.QuestionID = h.Task.PendingQuestionID
 	h.Tx.SaveRun(h.Run)
@@ -131,23 +131,23 @@ func (h *Held) Wait() error {
 }
 
 // Note asks a question on which the task does not stop.
-func (h *Held) Note(a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
+func (h *LeasedRun) Note(a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
 	return h.e.ask(h.Tx, h.Task, h.Run.ID, a, by)
 }
 
 // Create makes a child of the task.
-func (h *Held) Create(n fermata.NewTask, by fermata.Actor) (*fermata.Task, error) {
+func (h *LeasedRun) Create(n fermata.NewTask, by fermata.Actor) (*fermata.Task, error) {
 	n.ParentID = h.Task.ID
 	return h.e.createTask(h.Tx, n, by)
 }
 
 // Cancel ends a child of the task, and everything below it.
-func (h *Held) Cancel(child, reason string) error {
+func (h *LeasedRun) Cancel(child, reason string) error {
 	return h.e.CancelIn(h.Tx, child, reason, fermata.System)
 }
 
 // AskOn opens a question on a child that was just created. Thresholds that are set replace those of the policy.
-func (h *Held) AskOn(child *fermata.Task, a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
+func (h *LeasedRun) AskOn(child *fermata.Task, a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
 	policy, err := h.policy(limits)
 	if err != nil {
 		return nil, err
@@ -156,14 +156,14 @@ func (h *Held) AskOn(child *fermata.Task, a fermata.Ask, limits fermata.Threshol
 }
 
 // policy returns the policy of the workspace. Thresholds that are set replace its own.
-func (h *Held) policy(limits fermata.Thresholds) (fermata.Policy, error) {
+func (h *LeasedRun) policy(limits fermata.Thresholds) (fermata.Policy, error) {
 	policy, err := h.e.policy(h.Tx.Reader)
-	return limits.Over(policy), err
+	return limits.ApplyTo(policy), err
 }
 
 // Block stops the task until one of its children has ended, and at most until an instant; nil is for ever. Without children, it
 // puts the task off.
-func (h *Held) Block(on []string, until *time.Time) error {
+func (h *LeasedRun) Block(on []string, until *time.Time) error {
 	if len(on) == 0 && until != nil {
 		return h.Defer(*until)
 	}
@@ -173,13 +173,13 @@ func (h *Held) Block(on []string, until *time.Time) error {
 	if err := h.e.dependOn(h.Tx, h.Task, on); err != nil {
 		return err
 	}
-	waits, err := h.e.waiting(h.Tx, h.Task, nil)
+	waits, err := h.e.isBlocked(h.Tx, h.Task, nil)
 	if err != nil {
 		return err
 	}
 	to := fermata.TaskBlocked
 	if !waits {
-		to = h.Task.Ready()
+		to = h.Task.ReadyState()
 	}
 	if err := move(h.Tx, h.Task, to, fermata.System); err != nil {
 		return err
@@ -192,7 +192,7 @@ func (h *Held) Block(on []string, until *time.Time) error {
 }
 
 // Defer stops the task until an instant.
-func (h *Held) Defer(until time.Time) error {
+func (h *LeasedRun) Defer(until time.Time) error {
 	h.end(fermata.Finish{Result: fermata.ResultBlocked})
 	h.Tx.SaveRun(h.Run)
 	if err := move(h.Tx, h.Task, fermata.TaskDeferred, fermata.System); err != nil {
@@ -212,7 +212,7 @@ func (e *Engine) CreateIn(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (*f
 // beside the engine.
 func (e *Engine) CancelIn(tx *store.Tx, id, reason string, by fermata.Actor) error {
 	t, err := tx.Task(id)
-	if err != nil || t.State.Ended() {
+	if err != nil || t.State.IsEnded() {
 		return err
 	}
 	return e.cancelTree(tx, t, reason, by)

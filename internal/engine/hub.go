@@ -125,9 +125,9 @@ func (h *hub) wakeWorker(in claimQueue, hops int) {
 	queue[0].woken <- hops - 1
 }
 
-// until calls look when the topic is woken, and now and then, until look is
+// waitUntil calls look when the topic is woken, and now and then, until look is
 // satisfied, the wait is over or ctx ends. It looks at least once.
-func (h *hub) until(ctx context.Context, topic string, wait time.Duration, look func() (bool, error)) error {
+func (h *hub) waitUntil(ctx context.Context, topic string, wait time.Duration, look func() (bool, error)) error {
 	limit := time.NewTimer(wait)
 	defer limit.Stop()
 	// Registered before the look: a wake-up in between is not lost.

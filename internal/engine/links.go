@@ -164,7 +164,7 @@ func checkMaker(tx *store.Tx, l *fermata.Link) error {
 			return badLink()
 		case err != nil:
 			return err
-		case t.Ended(tx.Now()):
+		case t.IsEnded(tx.Now()):
 			return badLink()
 		}
 	}

@@ -83,7 +83,7 @@ func (m *machine) questionProblems(t *fermata.Task, all rows) (problems []string
 		if closed {
 			continue
 		}
-		if t.State.Ended() {
+		if t.State.IsEnded() {
 			problems = append(problems, "it ended with a pending question")
 		}
 		if q.Type.Suspends() {
@@ -138,7 +138,7 @@ func (m *machine) stateProblems(t *fermata.Task, all rows) (problems []string) {
 	if (t.State == fermata.TaskDeferred) != (t.DeferUntil != nil) && t.DeferUntil != nil {
 		problems = append(problems, "it is put off in another state")
 	}
-	if t.State.Ended() && t.Unread != 0 {
+	if t.State.IsEnded() && t.Unread != 0 {
 		problems = append(problems, "it ended and counts what is unread")
 	}
 	if t.State == fermata.TaskInputReceived && t.Unread == 0 {
@@ -147,7 +147,7 @@ func (m *machine) stateProblems(t *fermata.Task, all rows) (problems []string) {
 	if t.Runner == fermata.RunnerExternal && (t.State.Claimable() || t.State == fermata.TaskBlocked || t.State == fermata.TaskDeferred) {
 		problems = append(problems, "it is external and waits for a worker")
 	}
-	if t.Unread == 0 && !t.State.Ended() {
+	if t.Unread == 0 && !t.State.IsEnded() {
 		if n := m.unhanded(t, all); n > 0 {
 			problems = append(problems, fmt.Sprintf("%d things that no run was handed are forgotten", n))
 		}

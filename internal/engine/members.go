@@ -245,7 +245,7 @@ func (e *Engine) saveMember(tx *store.Tx, before, m *fermata.Member, by fermata.
 		if err := dropLinks(tx, func(l *fermata.Link) bool { return madeBy(l, m.ID) }); err != nil {
 			return err
 		}
-		if err := removeDevices(tx, by, m.ID, every); err != nil {
+		if err := removeDevices(tx, by, m.ID, anyDevice); err != nil {
 			return err
 		}
 	}
@@ -322,9 +322,9 @@ func localHandle(name string) string {
 	return string(handle)
 }
 
-// whose returns the member that somebody means, of whom the caller may do what
+// resolveMember returns the member that somebody means, of whom the caller may do what
 // he asks.
-func (e *Engine) whose(ctx context.Context, c fermata.Caller, v fermata.Verb, typed string) (*fermata.Member, error) {
+func (e *Engine) resolveMember(ctx context.Context, c fermata.Caller, v fermata.Verb, typed string) (*fermata.Member, error) {
 	m, err := findMember(e.reads(ctx, c), typed)
 	if err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ func (e *Engine) post(tx *store.Tx, t *fermata.Task, m *fermata.Message) error {
 	if !forRuns {
 		return nil
 	}
-	if !t.State.Ended() {
+	if !t.State.IsEnded() {
 		t.Unread++
 	}
 	if to, moves := t.Interrupt(); moves {
@@ -163,16 +163,16 @@ func (e *Engine) Progress(ctx context.Context, c fermata.Caller, taskID string, 
 		if err != nil {
 			return struct{}{}, err
 		}
-		if t.State.Ended() {
+		if t.State.IsEnded() {
 			return struct{}{}, fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s makes no progress", t.State)
 		}
-		reported(tx, t.ID, "", p, c.Actor())
+		appendProgress(tx, t.ID, "", p, c.Actor())
 		return struct{}{}, nil
 	}, store.Ahead{Task: taskID})
 	return err
 }
 
-func reported(tx *store.Tx, taskID, runID string, p fermata.Progress, by fermata.Actor) {
+func appendProgress(tx *store.Tx, taskID, runID string, p fermata.Progress, by fermata.Actor) {
 	p.Token = 0
 	tx.Append(&fermata.Event{Type: fermata.EventProgressReported, TaskID: taskID, RunID: runID, Actor: by, Data: data(p)})
 }

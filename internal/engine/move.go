@@ -39,9 +39,9 @@ func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor)
 	}
 	move := data(moved{from, to, t.Reason, toldRunner(t)})
 	typ := fermata.EventTaskEnded
-	if !to.Ended() {
+	if !to.IsEnded() {
 		if cause := tx.Carrier(t.ID); cause != nil {
-			cause.Data = joined(cause.Data, move)
+			cause.Data = joinObjects(cause.Data, move)
 			return nil
 		}
 		typ = fermata.EventTaskStateChanged
@@ -50,9 +50,9 @@ func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor)
 	return nil
 }
 
-// joined puts the members of two objects into one. Both have members, and
+// joinObjects puts the members of two objects into one. Both have members, and
 // share none.
-func joined(a, b json.RawMessage) json.RawMessage {
+func joinObjects(a, b json.RawMessage) json.RawMessage {
 	return slices.Concat(a[:len(a)-1], []byte{','}, b[1:])
 }
 
@@ -121,7 +121,7 @@ func closeWithTask(q *fermata.Question, ender fermata.Actor, how fermata.TaskSta
 	case q.HeldDue(now):
 		q.Release()
 		return *q.Resolution.AnsweredBy, nil
-	case q.Due(now) && q.Expire(now) == fermata.ExpiredClosed:
+	case q.IsOverdue(now) && q.Expire(now) == fermata.ExpiredClosed:
 		return fermata.ByTimeout, nil
 	}
 	return ender, q.EndWithTask(ender, how, reason, now)
@@ -139,14 +139,14 @@ func (e *Engine) unblock(tx *store.Tx, ended *fermata.Task, dependents []string)
 		if t.State != fermata.TaskBlocked {
 			continue
 		}
-		waits, err := e.waiting(tx, t, ended)
+		waits, err := e.isBlocked(tx, t, ended)
 		if err != nil {
 			return err
 		}
 		if waits {
 			continue
 		}
-		if err := move(tx, t, t.Ready(), fermata.System); err != nil {
+		if err := move(tx, t, t.ReadyState(), fermata.System); err != nil {
 			return err
 		}
 		tx.SaveTask(t)
@@ -154,9 +154,9 @@ func (e *Engine) unblock(tx *store.Tx, ended *fermata.Task, dependents []string)
 	return nil
 }
 
-// waiting reports whether a task still waits for one of its dependencies. A run of a workflow goes on when one of its children has
+// isBlocked reports whether a task still waits for one of its dependencies. A run of a workflow goes on when one of its children has
 // ended. The task that just changed is passed in, since its row may not be written yet.
-func (e *Engine) waiting(tx *store.Tx, t *fermata.Task, changed *fermata.Task) (bool, error) {
+func (e *Engine) isBlocked(tx *store.Tx, t *fermata.Task, changed *fermata.Task) (bool, error) {
 	others, err := tx.TasksByID(t.BlockedBy)
 	if err != nil {
 		return false, err
@@ -289,7 +289,7 @@ func saveClosed(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
 // transaction: the one way from a closed question to a resumed task.
 func (e *Engine) settle(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
 	saveClosed(tx, q, by)
-	if t.State.Ended() {
+	if t.State.IsEnded() {
 		return nil
 	}
 	mine := t.PendingQuestionID == q.ID
@@ -302,7 +302,7 @@ func (e *Engine) settle(tx *store.Tx, t *fermata.Task, q *fermata.Question, by f
 	case to == t.State:
 		tx.SaveTask(t)
 		return nil
-	case to.Ended():
+	case to.IsEnded():
 		return e.end(tx, t, to, reason, by)
 	}
 	if err := move(tx, t, to, by); err != nil {

@@ -55,7 +55,7 @@ var notifiedOf = func() (types []string) {
 // take keeps the events of a window that concern the person. It reports
 // whether there are more than wanted, and leaves the rest for the next search.
 func (n *news) take(events []*fermata.Event, want int) (bool, error) {
-	around, err := n.around(events)
+	around, err := n.loadSubjects(events)
 	if err != nil {
 		return false, err
 	}
@@ -87,7 +87,7 @@ type aroundEvents struct {
 	tookPart  map[string]bool
 }
 
-func (n *news) around(events []*fermata.Event) (aroundEvents, error) {
+func (n *news) loadSubjects(events []*fermata.Event) (aroundEvents, error) {
 	out := aroundEvents{tasks: map[string]*fermata.Task{}, questions: map[string]*fermata.Question{}}
 	var taskIDs, questionIDs, ended []string
 	for _, event := range events {
@@ -120,7 +120,7 @@ func (n *news) around(events []*fermata.Event) (aroundEvents, error) {
 // Notifications returns what happened that concerns the caller, newest first.
 func (e *Engine) Notifications(ctx context.Context, c fermata.Caller, limit int, given string) (fermata.Notifications, error) {
 	out := fermata.Notifications{Items: []fermata.Notification{}}
-	if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
+	if err := c.May(fermata.ToReadOwn, c.OwnPlace()); err != nil {
 		return out, err
 	}
 	list := cursorOf("notifications", given, c.MemberID)
@@ -174,7 +174,7 @@ func (e *Engine) news(ctx context.Context, c fermata.Caller) (*news, int64, erro
 
 // ReadNotifications notes up to which event the caller has read.
 func (e *Engine) ReadNotifications(ctx context.Context, c fermata.Caller, upTo int64) (fermata.Notifications, error) {
-	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
+	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return fermata.Notifications{}, err
 	}
 	if upTo < 0 {

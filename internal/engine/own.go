@@ -113,7 +113,7 @@ func checkNoStep(r taskGetter, t *fermata.Task, why string) error {
 
 // checkApart refuses to begin an ended run of a workflow again while another run has its key.
 func checkApart(tx *store.Tx, t *fermata.Task) error {
-	if t.Runner != fermata.RunnerWorkflow || !t.State.Ended() {
+	if t.Runner != fermata.RunnerWorkflow || !t.State.IsEnded() {
 		return nil
 	}
 	run, err := tx.WorkflowRun(t.ID)

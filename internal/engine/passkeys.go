@@ -16,7 +16,7 @@ const mostPasskeys = 20
 // whoever came by a weaker way could make himself known by the strongest. The
 // one user of a single-user server has no other way to begin.
 func (e *Engine) MayAddPasskey(ctx context.Context, c fermata.Caller) error {
-	if err := c.May(fermata.ToManagePasskeys, c.Own()); err != nil {
+	if err := c.May(fermata.ToManagePasskeys, c.OwnPlace()); err != nil {
 		return err
 	}
 	keys, err := e.reads(ctx, c).PasskeysOf(c.MemberID)
@@ -39,7 +39,7 @@ func (e *Engine) MayAddPasskey(ctx context.Context, c fermata.Caller) error {
 
 // Passkeys lists the caller's passkeys.
 func (e *Engine) Passkeys(ctx context.Context, c fermata.Caller) ([]*fermata.Passkey, error) {
-	if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
+	if err := c.May(fermata.ToReadOwn, c.OwnPlace()); err != nil {
 		return nil, err
 	}
 	return e.reads(ctx, c).PasskeysOf(c.MemberID)
@@ -80,7 +80,7 @@ func passkeyFacts(p *fermata.Passkey) map[string]any {
 // any, the person adds a first one again. The sessions of the person that began with a passkey end, since one of them may be on a
 // lost device. The caller's own session stays.
 func (e *Engine) RemovePasskey(ctx context.Context, c fermata.Caller, typed string) error {
-	if err := c.May(fermata.ToManagePasskeys, c.Own()); err != nil {
+	if err := c.May(fermata.ToManagePasskeys, c.OwnPlace()); err != nil {
 		return err
 	}
 	id, err := e.reads(ctx, c).FindID("passkey", "passkeys", fermata.PrefixPasskey, typed)

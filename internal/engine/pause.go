@@ -11,7 +11,7 @@ import (
 // and working copy stay for the person to take over. Messages and answers wait.
 func (e *Engine) PauseTask(ctx context.Context, c fermata.Caller, id string) (*fermata.Task, error) {
 	return e.change(ctx, c, fermata.ToPauseTask, id, func(tx *store.Tx, t *fermata.Task) error {
-		if t.Paused() {
+		if t.IsPaused() {
 			return nil
 		}
 		if err := t.CheckPause(); err != nil {

@@ -37,7 +37,7 @@ func (cc *callerCache) get(hash string, now time.Time) (fermata.Caller, bool) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
 	k, ok := cc.known[hash]
-	if !ok || now.After(k.until) || k.caller.Ended(now) {
+	if !ok || now.After(k.until) || k.caller.IsEnded(now) {
 		return fermata.Caller{}, false
 	}
 	return k.caller, true
@@ -49,12 +49,12 @@ func (cc *callerCache) clearings() int {
 	return cc.cleared
 }
 
-// last returns the caller whom the cache held last, even if that is long ago. The token must not have expired.
-func (cc *callerCache) last(hash string, now time.Time) (fermata.Caller, bool) {
+// lastCaller returns the caller whom the cache held last, even if that is long ago. The token must not have expired.
+func (cc *callerCache) lastCaller(hash string, now time.Time) (fermata.Caller, bool) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
 	k, ok := cc.known[hash]
-	return k.caller, ok && !k.caller.Ended(now)
+	return k.caller, ok && !k.caller.IsEnded(now)
 }
 
 // put keeps a caller who was looked up when that many revocations were known.
@@ -115,7 +115,7 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 	if err != nil {
 		return fermata.Caller{}, err
 	}
-	if token.Ended(now) {
+	if token.IsEnded(now) {
 		return fermata.Caller{}, badToken()
 	}
 	c, err := e.callerOf(ctx, token)
@@ -139,7 +139,7 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 // because nothing is written any more. So the metrics that tell of the trouble can still be read.
 func (e *Engine) knownBefore(hash string, err error) (fermata.Caller, error) {
 	if t := e.db.Trouble(); t != nil && t.Malformed {
-		if c, ok := e.callers.last(hash, time.Now()); ok {
+		if c, ok := e.callers.lastCaller(hash, time.Now()); ok {
 			return c, nil
 		}
 	}

@@ -19,7 +19,7 @@ type policyCache struct {
 
 func newPolicyCache() *policyCache { return &policyCache{known: map[string]fermata.Policy{}} }
 
-// get also returns how many changes are known, for [policyCache.keep].
+// get also returns how many changes are known, for [policyCache.put].
 func (pc *policyCache) get(workspace string) (p fermata.Policy, ok bool, cleared int) {
 	pc.mu.Lock()
 	defer pc.mu.Unlock()
@@ -27,8 +27,8 @@ func (pc *policyCache) get(workspace string) (p fermata.Policy, ok bool, cleared
 	return p, ok, pc.cleared
 }
 
-// keep keeps a policy that was read when that many changes were known.
-func (pc *policyCache) keep(workspace string, p fermata.Policy, cleared int) {
+// put keeps a policy that was read when that many changes were known.
+func (pc *policyCache) put(workspace string, p fermata.Policy, cleared int) {
 	pc.mu.Lock()
 	defer pc.mu.Unlock()
 	if cleared == pc.cleared {
@@ -51,7 +51,7 @@ func (e *Engine) policy(r store.Reader) (fermata.Policy, error) {
 	}
 	p, err := r.Policy()
 	if err == nil {
-		e.policies.keep(r.Workspace(), p, cleared)
+		e.policies.put(r.Workspace(), p, cleared)
 	}
 	return p, err
 }

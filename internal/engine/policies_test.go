@@ -11,12 +11,12 @@ func TestAPolicyThatWasReadBeforeItChangedIsNotKept(t *testing.T) {
 	pc := newPolicyCache()
 	_, _, cleared := pc.get("ws")
 	pc.forget("ws")
-	pc.keep("ws", fermata.Policy{}, cleared)
+	pc.put("ws", fermata.Policy{}, cleared)
 	if _, ok, _ := pc.get("ws"); ok {
 		t.Error("the policy of before is kept")
 	}
 	_, _, cleared = pc.get("ws")
-	pc.keep("ws", fermata.Policy{}, cleared)
+	pc.put("ws", fermata.Policy{}, cleared)
 	if _, ok, _ := pc.get("ws"); !ok {
 		t.Error("the policy of now is not kept")
 	}

@@ -149,7 +149,7 @@ func (r *questionRecord) endDiffers(q *fermata.Question) string {
 	switch {
 	case end.Status != q.Status:
 		return "end"
-	case len(q.Items) == 1 && !isSame(plain(map[string]any{"answer": end.Answer}), plain(map[string]any{"answer": end.Answers[q.Items[0].Key]})):
+	case len(q.Items) == 1 && !isSame(factsOf(map[string]any{"answer": end.Answer}), factsOf(map[string]any{"answer": end.Answers[q.Items[0].Key]})):
 		return "answer"
 	case end.DecidedBy == fermata.ActorHuman && end.AnsweredBy != nil && *end.AnsweredBy != r.closing.Actor:
 		return "answered_by"
@@ -173,7 +173,7 @@ func isSameVote(said recordedVote, now fermata.Vote) bool {
 }
 
 func isSameLate(said, now fermata.Late) bool {
-	return said.By == now.By && said.Comment == now.Comment && said.Restarted == now.Restarted && isSame(plain(said.Answers), plain(now.Answers))
+	return said.By == now.By && said.Comment == now.Comment && said.Restarted == now.Restarted && isSame(factsOf(said.Answers), factsOf(now.Answers))
 }
 
 // CheckRecorded refuses a question that is another in the database than the events say: nobody answers it, and nobody goes on
@@ -189,14 +189,14 @@ func checkedRecord(r eventReader, q *fermata.Question) (*questionRecord, error) 
 	if err != nil {
 		return nil, err
 	}
-	if changed := record.changed(q); changed != "" {
+	if changed := record.differsFromAsked(q); changed != "" {
 		return nil, fermata.ChangedInDatabase(changed)
 	}
 	return record, nil
 }
 
-// changed is differs for a question that must have been asked.
-func (r *questionRecord) changed(q *fermata.Question) string {
+// differsFromAsked is differs for a question that must have been asked.
+func (r *questionRecord) differsFromAsked(q *fermata.Question) string {
 	if r.opening == nil {
 		return "beginning"
 	}

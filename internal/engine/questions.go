@@ -29,9 +29,9 @@ func (e *Engine) Question(ctx context.Context, c fermata.Caller, id string) (*fe
 	return q.SeenBy(c), view(r, c, []*fermata.Question{q})
 }
 
-// amend loads a question, lets the clock decide first, and changes it. The rule
+// changeQuestion loads a question, lets the clock decide first, and changes it. The rule
 // of the question says who may.
-func (e *Engine) amend(ctx context.Context, c fermata.Caller, v fermata.Verb, id string,
+func (e *Engine) changeQuestion(ctx context.Context, c fermata.Caller, v fermata.Verb, id string,
 	fn func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error,
 ) (*fermata.Question, error) {
 	id, err := e.questionID(ctx, c, id)
@@ -55,7 +55,7 @@ func (e *Engine) Clarify(ctx context.Context, c fermata.Caller, id, body string)
 	if err := fermata.CheckMessage(body); err != nil {
 		return nil, err
 	}
-	return e.amend(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+	return e.changeQuestion(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 		if err := q.MayAnswer(c); err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (e *Engine) CancelQuestion(ctx context.Context, c fermata.Caller, id, reaso
 	if err := c.May(fermata.ToCancelQuestion, fermata.Somewhere); err != nil {
 		return nil, err
 	}
-	return e.amend(ctx, c, fermata.ToCancelQuestion, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+	return e.changeQuestion(ctx, c, fermata.ToCancelQuestion, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 		if err := mayTask(tx, c, fermata.ToCancelQuestion, t); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (e *Engine) Extend(ctx context.Context, c fermata.Caller, id string, by fer
 	if err != nil {
 		return nil, err
 	}
-	return e.amend(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+	return e.changeQuestion(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 		if err := q.MayAnswer(c); err != nil {
 			return err
 		}

@@ -24,21 +24,21 @@ func RenewalOf(ctx context.Context) Renewal {
 	return r
 }
 
-// renewed returns the caller with the rights of this moment. Without a renewal in the context, these are the rights in c.
-func renewed(ctx context.Context, c fermata.Caller) (fermata.Caller, error) {
+// renewCaller returns the caller with the rights of this moment. Without a renewal in the context, these are the rights in c.
+func renewCaller(ctx context.Context, c fermata.Caller) (fermata.Caller, error) {
 	if r := RenewalOf(ctx); r != nil {
 		return r(ctx)
 	}
 	return c, nil
 }
 
-// untilAs waits as [hub.until] does. It renews the caller before each look but the first, so that the rights of the moment count at
+// untilAs waits as [hub.waitUntil] does. It renews the caller before each look but the first, so that the rights of the moment count at
 // which the call returns.
 func (e *Engine) untilAs(ctx context.Context, c *fermata.Caller, topic string, wait time.Duration, look func() (bool, error)) error {
 	first := true
-	return e.hub.until(ctx, topic, wait, func() (bool, error) {
+	return e.hub.waitUntil(ctx, topic, wait, func() (bool, error) {
 		if !first {
-			now, err := renewed(ctx, *c)
+			now, err := renewCaller(ctx, *c)
 			if err != nil {
 				return false, err
 			}

@@ -34,16 +34,16 @@ func remember(tx *store.Tx, caller string, once idempotency, v any) error {
 			// Nothing was handed over: the next heartbeat says the same.
 			return nil
 		}
-		kept.Value = exact(v)
+		kept.Value = encodeExact(v)
 	default:
-		kept.Value, kept.About = exact(v), taskOf(v)
+		kept.Value, kept.About = encodeExact(v), taskOf(v)
 	}
-	tx.Remember(caller, once.key, store.Replay{Fingerprint: once.fingerprint, Result: string(exact(kept))})
+	tx.Remember(caller, once.key, store.Replay{Fingerprint: once.fingerprint, Result: string(encodeExact(kept))})
 	return nil
 }
 
-// exact writes what a call came to. It may hold the bytes of an action.
-func exact(v any) json.RawMessage {
+// encodeExact writes what a call came to. It may hold the bytes of an action.
+func encodeExact(v any) json.RawMessage {
 	b, err := fermata.ExactJSON(v)
 	if err != nil {
 		// Replies are written as JSON to the caller as well.
@@ -88,7 +88,7 @@ func replay[T any](tx *store.Tx, c fermata.Caller, v fermata.Verb, caller string
 // the right is asked each time, whatever the key.
 func mayReplay(tx *store.Tx, c fermata.Caller, v fermata.Verb, kept remembered, out any) error {
 	if v.OfPersons() {
-		return c.May(v, c.Own())
+		return c.May(v, c.OwnPlace())
 	}
 	about := kept.About
 	switch out := out.(type) {
@@ -169,5 +169,5 @@ func runBefore(r store.Reader, run *fermata.Run) (*fermata.LastRun, error) {
 	if err != nil || i < 0 {
 		return nil, err
 	}
-	return all[i].Last(), nil
+	return all[i].LastRun(), nil
 }

@@ -22,7 +22,7 @@ type Rewound struct {
 // that has ended is open again. What the change says is left behind ends, and so does the question on which the run stands.
 func (e *Engine) RewindWith(ctx context.Context, c fermata.Caller, id string, change func(tx *store.Tx, t *fermata.Task) (Rewound, error)) (*fermata.Task, error) {
 	return e.change(ctx, c, fermata.ToRewindWorkflow, id, func(tx *store.Tx, t *fermata.Task) error {
-		if err := t.CheckHeld(); err != nil {
+		if err := t.CheckPaused(); err != nil {
 			return err
 		}
 		if err := checkNotQueued(tx, t); err != nil {
@@ -36,12 +36,12 @@ func (e *Engine) RewindWith(ctx context.Context, c fermata.Caller, id string, ch
 			return err
 		}
 		tx.Append(left.Event)
-		if t.State.Ended() {
+		if t.State.IsEnded() {
 			return e.reopen(tx, t, c.Actor())
 		}
 		endWaits(tx, t)
 		t.Attempts = 0
-		to := t.Ready()
+		to := t.ReadyState()
 		if t.State.Suspended() {
 			to = fermata.TaskInputReceived
 		}

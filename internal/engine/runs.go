@@ -28,7 +28,7 @@ func (e *Engine) Run(ctx context.Context, c fermata.Caller, id string) (*fermata
 		return nil, err
 	}
 	run, err := r.Run(id)
-	return run.Seen(), err
+	return run.PublicView(), err
 }
 
 // Runs lists a task's runs, oldest first.
@@ -41,13 +41,13 @@ func (e *Engine) Runs(ctx context.Context, c fermata.Caller, taskID string) ([]*
 		return nil, err
 	}
 	runs, err := e.reads(ctx, c).Runs(id)
-	return seen(runs), err
+	return publicRuns(runs), err
 }
 
-// seen hides what only the holders of runs may know.
-func seen(runs []*fermata.Run) []*fermata.Run {
+// publicRuns hides what only the holders of runs may know.
+func publicRuns(runs []*fermata.Run) []*fermata.Run {
 	for i, run := range runs {
-		runs[i] = run.Seen()
+		runs[i] = run.PublicView()
 	}
 	return runs
 }
@@ -64,7 +64,7 @@ func (e *Engine) AppendLog(ctx context.Context, c fermata.Caller, runID string, 
 	// PostgreSQL's texts hold neither NUL nor invalid UTF-8, and a terminal shows none.
 	output = strings.ToValidUTF8(strings.ReplaceAll(output, "\x00", "\uFFFD"), "\uFFFD")
 	next, err := write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (int64, error) {
-		if _, _, err := held(tx, c, runID, token); err != nil {
+		if _, _, err := loadLeasedRun(tx, c, runID, token); err != nil {
 			return 0, err
 		}
 		size, err := tx.LogSize(runID)
@@ -112,11 +112,11 @@ func (e *Engine) RunProgress(ctx context.Context, c fermata.Caller, runID string
 		return err
 	}
 	_, err := write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (struct{}, error) {
-		run, t, err := held(tx, c, runID, p.Token)
+		run, t, err := loadLeasedRun(tx, c, runID, p.Token)
 		if err != nil {
 			return struct{}{}, err
 		}
-		reported(tx, t.ID, run.ID, p, c.Actor())
+		appendProgress(tx, t.ID, run.ID, p, c.Actor())
 		return struct{}{}, nil
 	}, store.Ahead{Run: runID})
 	return err

@@ -66,7 +66,7 @@ func (e *Engine) AuthenticateSession(ctx context.Context, secret string) (fermat
 	if err != nil {
 		return fermata.Caller{}, err
 	}
-	if s.Ended(now) || m.DisabledAt != nil {
+	if s.IsEnded(now) || m.DisabledAt != nil {
 		return fermata.Caller{}, badSession()
 	}
 	p, err := e.policy(e.db.In(ctx, s.WorkspaceID))
@@ -80,14 +80,14 @@ func (e *Engine) AuthenticateSession(ctx context.Context, secret string) (fermat
 		})
 	}
 	c := sessionCaller(s, m, now).Under(p)
-	c.EndsAt = s.Until()
+	c.EndsAt = s.IdleDeadline()
 	e.callers.put(sessionKey(hash), knownCaller{caller: c, until: time.Now().Add(callerFor)}, cleared)
 	return c, err
 }
 
 func sessionCaller(s *fermata.BrowserSession, m *fermata.Member, now time.Time) fermata.Caller {
 	c := m.Caller()
-	c.WorkspaceID, c.SessionID, c.Assurance = s.WorkspaceID, s.ID, s.Known(now)
+	c.WorkspaceID, c.SessionID, c.Assurance = s.WorkspaceID, s.ID, s.CurrentAssurance(now)
 	return c
 }
 
@@ -236,7 +236,7 @@ func (e *Engine) Self(ctx context.Context, c fermata.Caller) (*fermata.Member, e
 
 // Sessions lists where the caller is signed in.
 func (e *Engine) Sessions(ctx context.Context, c fermata.Caller) ([]*fermata.BrowserSession, error) {
-	if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
+	if err := c.May(fermata.ToReadOwn, c.OwnPlace()); err != nil {
 		return nil, err
 	}
 	return e.openSessions(ctx, c, c.MemberID)
@@ -251,7 +251,7 @@ func (e *Engine) openSessions(ctx context.Context, c fermata.Caller, memberID st
 	all, err := e.reads(ctx, c).SessionsOf(memberID)
 	var open []*fermata.BrowserSession
 	for _, s := range all {
-		if !s.Ended(now) {
+		if !s.IsEnded(now) {
 			s.Current = s.ID == c.SessionID
 			open = append(open, s)
 		}
@@ -261,7 +261,7 @@ func (e *Engine) openSessions(ctx context.Context, c fermata.Caller, memberID st
 
 // EndSession signs a browser out: one's own, or as an admin anybody's.
 func (e *Engine) EndSession(ctx context.Context, c fermata.Caller, typed string) error {
-	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
+	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return err
 	}
 	id, err := e.reads(ctx, c).FindID("session", "browser_sessions", fermata.PrefixSession, typed)

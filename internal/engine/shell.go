@@ -28,7 +28,7 @@ func readShell(command string) fermata.Shell {
 	r.walk(file, 0)
 	r.feed()
 	// A value may be given behind the word that uses it, as the words of a function are. The second pass knows them all.
-	r = r.again()
+	r = r.fork()
 	r.walk(file, 0)
 	r.feed()
 	return fermata.Shell{
@@ -77,8 +77,8 @@ func newShellReader() *shellReader {
 	}
 }
 
-// again returns a reader that knows the values and the functions of the line already.
-func (r *shellReader) again() *shellReader {
+// fork returns a reader that knows the values and the functions of the line already.
+func (r *shellReader) fork() *shellReader {
 	return &shellReader{values: r.values, functions: r.functions, shifts: r.shifts, told: r.told}
 }
 
@@ -124,7 +124,7 @@ func wordText(word *syntax.Word, unknown func(part syntax.WordPart) string) (str
 		case *syntax.SglQuoted:
 			fixed = fixed && !part.Dollar
 			if part.Dollar {
-				sb.WriteString(decoded(part.Value))
+				sb.WriteString(decodeEscapes(part.Value))
 				continue
 			}
 			sb.WriteString(part.Value)
@@ -241,7 +241,7 @@ func (r *shellReader) add(call *syntax.CallExpr, depth int) {
 		defer func() { r.isTold = false }()
 	}
 	r.addWords(args, depth)
-	for _, words := range r.expanded(call.Args) {
+	for _, words := range r.expandWords(call.Args) {
 		r.addWords(words, depth)
 	}
 	if slices.ContainsFunc(loosable(call.Args), expands) {
@@ -357,7 +357,7 @@ func (r *shellReader) addWords(args []string, depth int) {
 		}
 		if variable, value, isSetting := strings.Cut(args[i], "="); isSetting {
 			r.settings = append(r.settings, args[i])
-			r.keep(variable, value)
+			r.addValues(variable, value)
 		}
 		if isFed(name) {
 			// xargs adds the words that it reads at the end.
@@ -418,7 +418,7 @@ func (r *shellReader) follow(args []string, depth int) {
 		r.runsInput = r.runsInput || slices.ContainsFunc(args[1:], isUnknown)
 	case name == "trap" || slices.Contains(shells, name):
 		if at := slices.IndexFunc(args[1:], func(word string) bool { return !strings.HasPrefix(word, "-") }); at >= 0 {
-			r.keep("0", args[min(at+2, len(args)):min(at+3, len(args))]...)
+			r.addValues("0", args[min(at+2, len(args)):min(at+3, len(args))]...)
 			r.positional(args[min(at+3, len(args)):]) // behind the line, and the name that it has for itself
 		}
 		for _, line := range args[1:] {

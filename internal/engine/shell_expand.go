@@ -20,8 +20,8 @@ const (
 	longestValue   = 256 // bytes of a value
 )
 
-// decoded replaces the escapes of $'…' and of printf by what they stand for.
-func decoded(text string) string {
+// decodeEscapes replaces the escapes of $'…' and of printf by what they stand for.
+func decodeEscapes(text string) string {
 	plain, _, err := expand.Format(&expand.Config{}, text, nil)
 	if err != nil {
 		return text
@@ -67,8 +67,8 @@ func loosable(words []*syntax.Word) []*syntax.Word {
 	return rest
 }
 
-// keep remembers values of a variable. Of one with too many values, or with one that is too long, anything may be the value.
-func (r *shellReader) keep(name string, values ...string) {
+// addValues remembers values of a variable. Of one with too many values, or with one that is too long, anything may be the value.
+func (r *shellReader) addValues(name string, values ...string) {
 	for _, value := range values {
 		known := r.values[name]
 		if len(value) > longestValue || len(known) == mostReadings-1 {
@@ -130,14 +130,14 @@ func standIn(part syntax.WordPart, isKnown bool) string {
 		}
 		return fermata.UnknownText
 	case *syntax.CmdSubst:
-		return substituted(part)
+		return expandSubstitution(part)
 	default:
 		return "*"
 	}
 }
 
-// substituted returns what stands for the output of a command.
-func substituted(n *syntax.CmdSubst) string {
+// expandSubstitution returns what stands for the output of a command.
+func expandSubstitution(n *syntax.CmdSubst) string {
 	if len(n.Stmts) != 1 {
 		return fermata.UnknownText
 	}
@@ -163,7 +163,7 @@ func substituted(n *syntax.CmdSubst) string {
 // readings returns what a word may become: its text as it stands, and with the values that the line gives to variables.
 func (r *shellReader) readings(word *syntax.Word) []string {
 	var all []string
-	for _, words := range r.expanded([]*syntax.Word{word}) {
+	for _, words := range r.expandWords([]*syntax.Word{word}) {
 		all = append(all, strings.Join(words, " "))
 	}
 	if len(all) > 0 && r.areKnown([]*syntax.Word{word}) {
@@ -172,9 +172,9 @@ func (r *shellReader) readings(word *syntax.Word) []string {
 	return append(r.textsOf(word), all...)
 }
 
-// expanded returns what words become with the values that the line itself gives to variables, and with the defaults of
+// expandWords returns what words become with the values that the line itself gives to variables, and with the defaults of
 // variables to which it gives none. What the line does not tell becomes [fermata.UnknownText].
-func (r *shellReader) expanded(words []*syntax.Word) [][]string {
+func (r *shellReader) expandWords(words []*syntax.Word) [][]string {
 	names, hasDefaults, isSimple := variables(words)
 	names = slices.DeleteFunc(names, func(name string) bool { return len(r.values[name]) == 0 })
 	if !isSimple || len(names) == 0 && !hasDefaults {
@@ -213,7 +213,7 @@ func fieldsOf(words []*syntax.Word, values map[string]string, unknown string) (f
 	}()
 	config := &expand.Config{
 		Env:       lineValues{values, unknown},
-		CmdSubst:  func(w io.Writer, n *syntax.CmdSubst) error { _, err := io.WriteString(w, substituted(n)); return err },
+		CmdSubst:  func(w io.Writer, n *syntax.CmdSubst) error { _, err := io.WriteString(w, expandSubstitution(n)); return err },
 		ProcSubst: func(*syntax.ProcSubst) (string, error) { return "*", nil },
 	}
 	for field, err := range expand.FieldsSeq(config, words...) {

@@ -62,7 +62,7 @@ func (r *shellReader) print(name string, args []string) {
 	}
 	for _, text := range append([]string{strings.Join(args, " ")}, args...) {
 		r.inputs = append(r.inputs, text)
-		if plain := decoded(text); plain != text {
+		if plain := decodeEscapes(text); plain != text {
 			r.inputs, r.texts = append(r.inputs, plain), append(r.texts, plain)
 		}
 	}
@@ -100,8 +100,8 @@ func (r *shellReader) feed() {
 			r.hide([]string{"", r.inputs[i]})
 		}
 		for _, name := range r.readers[:min(len(r.readers), mostReadings)] {
-			r.keep(name, r.inputs[i])
-			r.keep(name, strings.Fields(r.inputs[i])...)
+			r.addValues(name, r.inputs[i])
+			r.addValues(name, strings.Fields(r.inputs[i])...)
 		}
 		for _, command := range slices.Clone(r.fed[:min(len(r.fed), mostInputs)]) {
 			r.feedOne(command, r.inputs[i])
@@ -117,15 +117,15 @@ func (r *shellReader) feedOne(command fedCommand, input string) {
 		return
 	}
 	for _, value := range append(fields[:min(len(fields), mostReadings)], strings.TrimSpace(input)) {
-		words := replaced(command.words, command.place, value)
+		words := replacePlaceholder(command.words, command.place, value)
 		r.note(words)
 		r.readLineOf(words[min(len(words)-1, 1):], 1)
 		r.follow(bareCommand(words), 1)
 	}
 }
 
-// replaced returns words with a value in the place that stands for it.
-func replaced(words []string, place, value string) []string {
+// replacePlaceholder returns words with a value in the place that stands for it.
+func replacePlaceholder(words []string, place, value string) []string {
 	out := make([]string, len(words))
 	for i, word := range words {
 		if len(value) <= longestValue {
@@ -158,7 +158,7 @@ func (r *shellReader) feeds(name string, args []string) {
 	r.fed, r.loose = append(r.fed, command), append(r.loose, command.words)
 	r.runsInput = r.runsInput || slices.Contains(shells, path.Base(command.words[0]))
 	if command.place != "" && !r.isTold {
-		r.note(replaced(command.words, command.place, fermata.UnknownText))
+		r.note(replacePlaceholder(command.words, command.place, fermata.UnknownText))
 	}
 }
 

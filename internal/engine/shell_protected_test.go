@@ -85,7 +85,7 @@ func TestGitIsGuardedUnderItsOwnRules(t *testing.T) {
 		call := fermata.GateCall{Tool: "Bash", Input: input}
 		got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{rule}, fermata.DefaultPolicy(), engine.ReadShell, time.Now())
 		if got.Rule == nil || got.Decision != tt.want || got.Decision == fermata.GateAsk && got.Rule.Risk != fermata.RiskHigh {
-			t.Errorf("%s, allowed %q: %s by %s, want %s", tt.command, tt.pattern, got.Decision, got.Why(), tt.want)
+			t.Errorf("%s, allowed %q: %s by %s, want %s", tt.command, tt.pattern, got.Decision, got.Explain(), tt.want)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (r *shellReader) set(n syntax.Node) {
 
 // setTo remembers values of a variable that the line sets.
 func (r *shellReader) setTo(name string, values ...string) {
-	r.keep(name, values...)
+	r.addValues(name, values...)
 	for _, value := range values {
 		r.settings = append(r.settings, name+"="+value)
 		if slices.Contains([]string{"PROMPT_COMMAND", "LESSOPEN", "LESSCLOSE"}, name) {
@@ -75,7 +75,7 @@ func (r *shellReader) assign(a *syntax.Assign) {
 	if a.Append {
 		for _, before := range slices.Clone(r.values[name]) {
 			for _, value := range values {
-				r.keep(name, before+value)
+				r.addValues(name, before+value)
 			}
 		}
 	}
@@ -126,16 +126,16 @@ func (r *shellReader) positional(args []string) {
 		return
 	}
 	for i, word := range args[:min(len(args), mostPositional)] {
-		r.keep(strconv.Itoa(i+1), word)
+		r.addValues(strconv.Itoa(i+1), word)
 		for at := range i {
 			if r.shifts {
-				r.keep(strconv.Itoa(at+1), word)
+				r.addValues(strconv.Itoa(at+1), word)
 			}
 		}
 	}
 	all := strings.Join(args, " ")
-	r.keep("@", all)
-	r.keep("*", all)
+	r.addValues("@", all)
+	r.addValues("*", all)
 }
 
 // pipe remembers that the input of a command is what the command in front of it prints by itself.

@@ -10,10 +10,10 @@ import (
 // Snooze puts a question off for the caller alone, or shows it again. Nobody
 // else is told.
 func (e *Engine) Snooze(ctx context.Context, c fermata.Caller, id string, s fermata.Snooze) (*fermata.Question, error) {
-	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
+	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return nil, err
 	}
-	q, err := e.amend(ctx, c, fermata.ToChangeOwn, id, func(tx *store.Tx, _ *fermata.Task, q *fermata.Question) error {
+	q, err := e.changeQuestion(ctx, c, fermata.ToChangeOwn, id, func(tx *store.Tx, _ *fermata.Task, q *fermata.Question) error {
 		until, err := s.End(q, tx.Now())
 		switch {
 		case err != nil:

@@ -96,8 +96,8 @@ func (w *workspaceTail) append(events []*fermata.Event) {
 	w.more = make(chan struct{})
 }
 
-// known lists the workspaces that have a tail.
-func (t *Tail) known() []string {
+// workspaces lists the workspaces that have a tail.
+func (t *Tail) workspaces() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Collect(maps.Keys(t.of))
@@ -177,7 +177,7 @@ func (t *Tail) start(ctx context.Context, workspace string) error {
 // there are some or ctx ends.
 func (t *Tail) Next(ctx context.Context, workspace string, after int64) ([]*TailEvent, error) {
 	for {
-		events, more, old := t.after(workspace, after)
+		events, more, old := t.eventsAfter(workspace, after)
 		if old {
 			return t.replay(ctx, workspace, after)
 		}
@@ -192,9 +192,9 @@ func (t *Tail) Next(ctx context.Context, workspace string, after int64) ([]*Tail
 	}
 }
 
-// after returns what is in memory; old reports that the reader is further
+// eventsAfter returns what is in memory; old reports that the reader is further
 // behind.
-func (t *Tail) after(workspace string, after int64) (events []*TailEvent, more chan struct{}, old bool) {
+func (t *Tail) eventsAfter(workspace string, after int64) (events []*TailEvent, more chan struct{}, old bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := t.workspace(workspace)
@@ -215,11 +215,11 @@ func (t *Tail) after(workspace string, after int64) (events []*TailEvent, more c
 	return events, w.more, false
 }
 
-// Visible returns a function that reports whether the caller sees one of the events. Callers who see every project see every
+// VisibilityFilter returns a function that reports whether the caller sees one of the events. Callers who see every project see every
 // event. Others see the events of tasks in their projects.
-func (t *Tail) Visible(ctx context.Context, c fermata.Caller, events []*TailEvent) (func(*TailEvent) bool, error) {
+func (t *Tail) VisibilityFilter(ctx context.Context, c fermata.Caller, events []*TailEvent) (func(*TailEvent) bool, error) {
 	projects := c.VisibleProjects()
-	if projects.Every() {
+	if projects.HasAll() {
 		return func(*TailEvent) bool { return true }, nil
 	}
 	var unknown []string
@@ -303,7 +303,7 @@ func (e *Engine) RunTail(ctx context.Context) {
 		case <-heard:
 		case <-tick.C:
 		}
-		for _, w := range e.tail.known() {
+		for _, w := range e.tail.workspaces() {
 			if err := e.tail.catchUp(ctx, w); err != nil && ctx.Err() == nil {
 				e.log.Error("read events of other replicas", "error", err)
 			}

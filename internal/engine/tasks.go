@@ -83,7 +83,7 @@ func (e *Engine) createTask(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (
 		return nil, err
 	}
 	if t.State == fermata.TaskOpen && len(t.BlockedBy) > 0 {
-		waits, err := e.waiting(tx, t, nil)
+		waits, err := e.isBlocked(tx, t, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +116,7 @@ func checkParent(tx *store.Tx, t *fermata.Task) error {
 		if err != nil {
 			return err
 		}
-		if depth == 0 && parent.State.Ended() {
+		if depth == 0 && parent.State.IsEnded() {
 			return fermata.Errorf(fermata.CodeIllegalTransition, "the parent %s is %s", parent.ID, parent.State)
 		}
 		if depth++; depth > fermata.MaxDepth {
@@ -205,8 +205,8 @@ func (e *Engine) Task(ctx context.Context, c fermata.Caller, id string) (*fermat
 func (e *Engine) fill(ctx context.Context, r store.Reader, c fermata.Caller, tasks []*fermata.Task) error {
 	var ids []string
 	for _, t := range tasks {
-		t.CanResume, t.CanPause = t.Resumable(), !t.Paused() && t.CheckPause() == nil
-		if t.Paused() {
+		t.CanResume, t.CanPause = t.Resumable(), !t.IsPaused() && t.CheckPause() == nil
+		if t.IsPaused() {
 			t.TakeOver = t.Session.OpenLine()
 		}
 		if t.PendingQuestionID != "" {
@@ -315,7 +315,7 @@ func (e *Engine) reblock(tx *store.Tx, t *fermata.Task, p fermata.TaskPatch, by 
 		tx.SaveTask(t)
 		return nil
 	}
-	waits, err := e.waiting(tx, t, nil)
+	waits, err := e.isBlocked(tx, t, nil)
 	if err != nil {
 		return err
 	}
@@ -324,7 +324,7 @@ func (e *Engine) reblock(tx *store.Tx, t *fermata.Task, p fermata.TaskPatch, by 
 	case waits:
 		to = fermata.TaskBlocked
 	case t.State == fermata.TaskBlocked:
-		to = t.Ready()
+		to = t.ReadyState()
 	}
 	if err := move(tx, t, to, by); err != nil {
 		return err
@@ -341,7 +341,7 @@ func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, unt
 		}
 	}
 	return e.change(ctx, c, fermata.ToChangeTask, id, func(tx *store.Tx, t *fermata.Task) error {
-		if err := t.CheckHeld(); err != nil {
+		if err := t.CheckPaused(); err != nil {
 			return err
 		}
 		if c.Kind == fermata.ActorAgent && t.Runner == fermata.RunnerWorkflow {
@@ -373,10 +373,10 @@ func (e *Engine) ReopenTask(ctx context.Context, c fermata.Caller, id string) (*
 }
 
 func (e *Engine) reopen(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
-	if err := t.CheckHeld(); err != nil {
+	if err := t.CheckPaused(); err != nil {
 		return err
 	}
-	if !t.State.Ended() && t.State != fermata.TaskDeferred {
+	if !t.State.IsEnded() && t.State != fermata.TaskDeferred {
 		return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot be reopened to %s", t.State, fermata.TaskOpen)
 	}
 	if err := checkApart(tx, t); err != nil {
@@ -403,7 +403,7 @@ func (e *Engine) ResumeTask(ctx context.Context, c fermata.Caller, id, words str
 	}
 	return e.change(ctx, c, fermata.ToResumeTask, id, func(tx *store.Tx, t *fermata.Task) error {
 		switch {
-		case t.Paused():
+		case t.IsPaused():
 			return e.unpause(tx, t, words, c)
 		case t.AsksNow():
 			return e.decideItself(tx, t, words, c)
@@ -419,7 +419,7 @@ func (e *Engine) ResumeTask(ctx context.Context, c fermata.Caller, id, words str
 		if err := e.addWords(tx, t, words, c.Actor()); err != nil {
 			return err
 		}
-		if err := move(tx, t, t.Ready(), c.Actor()); err != nil {
+		if err := move(tx, t, t.ReadyState(), c.Actor()); err != nil {
 			return err
 		}
 		tx.SaveTask(t)

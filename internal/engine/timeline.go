@@ -70,6 +70,6 @@ func fillTimeline(r store.Reader, c fermata.Caller, t *fermata.Task, timeline fe
 	if err != nil {
 		return err
 	}
-	timeline.Fill(messages, questions, seen(runs))
+	timeline.Fill(messages, questions, publicRuns(runs))
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 // Undo takes back an answer that is still held. Only its author may.
 func (e *Engine) Undo(ctx context.Context, c fermata.Caller, id string) (*fermata.Question, error) {
-	return e.amend(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, _ *fermata.Task, q *fermata.Question) error {
+	return e.changeQuestion(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, _ *fermata.Task, q *fermata.Question) error {
 		if err := q.Undo(c); err != nil {
 			return err
 		}

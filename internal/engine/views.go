@@ -11,7 +11,7 @@ import (
 // Views lists the caller's saved views and those that others share, without those of a project that the caller does not
 // see.
 func (e *Engine) Views(ctx context.Context, c fermata.Caller) ([]fermata.SavedView, error) {
-	if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
+	if err := c.May(fermata.ToReadOwn, c.OwnPlace()); err != nil {
 		return nil, err
 	}
 	r := e.reads(ctx, c)
@@ -30,7 +30,7 @@ func (e *Engine) Views(ctx context.Context, c fermata.Caller) ([]fermata.SavedVi
 
 // SaveView writes a view of the caller's under its name.
 func (e *Engine) SaveView(ctx context.Context, c fermata.Caller, v fermata.SavedView) (fermata.SavedView, error) {
-	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
+	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return v, err
 	}
 	if err := v.Check(); err != nil {
@@ -54,7 +54,7 @@ func (e *Engine) SaveView(ctx context.Context, c fermata.Caller, v fermata.Saved
 
 // DeleteView removes a view of the caller's.
 func (e *Engine) DeleteView(ctx context.Context, c fermata.Caller, name string) error {
-	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
+	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return err
 	}
 	_, err := write(ctx, e, c, fermata.ToChangeOwn, func(tx *store.Tx) (struct{}, error) {

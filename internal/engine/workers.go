@@ -20,8 +20,8 @@ type roll struct {
 	noted map[string]time.Time
 }
 
-// due reports whether to record the worker now. If so, the caller records it.
-func (l *roll) due(key string) bool {
+// shouldRecord reports whether to record the worker now. If so, the caller records it.
+func (l *roll) shouldRecord(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -56,7 +56,7 @@ func rollKey(workspace string, w fermata.Worker) (string, error) {
 // noteWorker records that the worker asked for a task, and which tasks it takes.
 func (e *Engine) noteWorker(ctx context.Context, c fermata.Caller, w fermata.Worker) error {
 	key, err := rollKey(c.WorkspaceID, w)
-	if err != nil || !e.roll.due(key) {
+	if err != nil || !e.roll.shouldRecord(key) {
 		return err
 	}
 	err = e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {

@@ -87,7 +87,7 @@ func (a Analytics) Summary(ctx context.Context, c fermata.Caller, q Query) (s fe
 	if err != nil {
 		return s, err
 	}
-	all, types := &tally{}, tallied(counts)
+	all, types := &tally{}, newTallies(counts)
 	for _, count := range counts {
 		all.add(count)
 	}
@@ -100,7 +100,7 @@ func (a Analytics) Summary(ctx context.Context, c fermata.Caller, q Query) (s fe
 	for _, typ := range types.busiest() {
 		s.Types = append(s.Types, fermata.TypeFigures{Type: fermata.QuestionType(typ), Figures: types[typ].figures()})
 	}
-	channels := tallied(byChannel)
+	channels := newTallies(byChannel)
 	for _, channel := range channels.busiest() {
 		s.Channels = append(s.Channels, fermata.ChannelFigures{Channel: channel, AnswerFigures: channels[channel].answers()})
 	}
@@ -163,9 +163,9 @@ func (a Analytics) Questions(ctx context.Context, c fermata.Caller, q Query) (s 
 		return s, err
 	}
 	s = fermata.AnalyticsQuestions{Period: f.Asked, Closed: found.Closed, Items: []fermata.AlikeFigures{}}
-	counts := tallied(found.Counts)
+	counts := newTallies(found.Counts)
 	for _, common := range found.Items {
-		item := fermata.AlikeFigures{QuestionID: common.Newest, Title: found.Titles[common.Newest], Figures: counts.of(common.Alike).figures()}
+		item := fermata.AlikeFigures{QuestionID: common.Newest, Title: found.Titles[common.Newest], Figures: counts.tallyOf(common.Alike).figures()}
 		s.Items = append(s.Items, item)
 	}
 	return s, nil
@@ -188,7 +188,7 @@ func (a Analytics) Responders(ctx context.Context, c fermata.Caller, q Query) (s
 	}
 	handles := fermata.HandlesByID(members)
 	s = fermata.AnalyticsResponders{Period: f.Asked, Items: []fermata.ResponderFigures{}}
-	people := tallied(counts)
+	people := newTallies(counts)
 	for _, id := range people.busiest() {
 		s.Items = append(s.Items, fermata.ResponderFigures{ID: id, Handle: handles[id], AnswerFigures: people[id].answers()})
 	}
@@ -207,7 +207,7 @@ func (a Analytics) Projects(ctx context.Context, c fermata.Caller, q Query) (s f
 		return s, err
 	}
 	s = fermata.AnalyticsProjects{Period: f.Asked, Items: []fermata.ProjectFigures{}}
-	projects := tallied(counts)
+	projects := newTallies(counts)
 	for _, name := range projects.busiest() {
 		s.Items = append(s.Items, fermata.ProjectFigures{Project: name, Figures: projects[name].figures()})
 	}

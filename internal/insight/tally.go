@@ -89,18 +89,18 @@ func (t *tally) quantile(part float64) *float64 {
 // tallies adds up how questions ended, by what they are told apart by.
 type tallies map[string]*tally
 
-func tallied(lists ...[]store.ClosingCount) tallies {
+func newTallies(lists ...[]store.ClosingCount) tallies {
 	all := tallies{}
 	for _, counts := range lists {
 		for _, c := range counts {
-			all.of(c.Key).add(c)
+			all.tallyOf(c.Key).add(c)
 		}
 	}
 	return all
 }
 
-// of returns the tally of a key, which may be a new one.
-func (ts tallies) of(key string) *tally {
+// tallyOf returns the tally of a key, which may be a new one.
+func (ts tallies) tallyOf(key string) *tally {
 	t := ts[key]
 	if t == nil {
 		t = &tally{}

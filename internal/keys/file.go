@@ -173,7 +173,7 @@ func (r *Ring) Add() (id string, err error) {
 // Promote makes a master key of the ring the current one.
 func (r *Ring) Promote(id string) error {
 	if !r.Has(id) {
-		return r.missing(id)
+		return r.missingKey(id)
 	}
 	return r.change(func(s *stored) { s.Current = id })
 }

@@ -129,13 +129,13 @@ func (r *Ring) cipher(id string) (cipher.AEAD, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if aead = r.ciphers[id]; aead == nil {
-		return nil, r.missing(id)
+		return nil, r.missingKey(id)
 	}
 	return aead, nil
 }
 
-// missing says that the database is sealed with a key that the ring lacks.
-func (r *Ring) missing(id string) error {
+// missingKey says that the database is sealed with a key that the ring lacks.
+func (r *Ring) missingKey(id string) error {
 	where := "the keys of this process"
 	if r.path != "" {
 		where = r.path

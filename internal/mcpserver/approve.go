@@ -56,7 +56,7 @@ func (s *Server) verdict(ctx context.Context, c *call) (verdict, error) {
 	if err := json.Unmarshal(c.Params.Arguments, &in); err != nil {
 		return verdict{}, fermata.Errorf(fermata.CodeInvalidRequest, "the arguments cannot be read: %w", err)
 	}
-	if err := needed("tool_name", in.ToolName); err != nil {
+	if err := neededError("tool_name", in.ToolName); err != nil {
 		return verdict{}, err
 	}
 	if len(in.Input) == 0 {

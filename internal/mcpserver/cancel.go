@@ -26,7 +26,7 @@ func (s *Server) cancelQuestion(ctx context.Context, c *call) (*mcp.CallToolResu
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := needed("question_id", in.QuestionID); err != nil {
+	if err := neededError("question_id", in.QuestionID); err != nil {
 		return nil, err
 	}
 	before, err := c.desk.Question(ctx, in.QuestionID)
@@ -53,7 +53,7 @@ func (c *call) closedBefore(q *fermata.Question) (*mcp.CallToolResult, error) {
 	return reply(cancelled{State: st, PreviousStatus: q.Status})
 }
 
-func needed(field, value string) error {
+func neededError(field, value string) error {
 	if value == "" {
 		return fermata.Invalid(fermata.Problem{Field: field, Message: "must not be empty"})
 	}

@@ -16,7 +16,7 @@ func (s *Server) checkAnswer(ctx context.Context, c *call) (*mcp.CallToolResult,
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := needed("question_id", in.QuestionID); err != nil {
+	if err := neededError("question_id", in.QuestionID); err != nil {
 		return nil, err
 	}
 	wait, err := waitOf(in.WaitSeconds)

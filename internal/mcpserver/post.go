@@ -48,12 +48,12 @@ func (s *Server) postQuestion(ctx context.Context, c *call) (*mcp.CallToolResult
 		// It is asked; only who is told of it is not known.
 		s.Log.WarnContext(ctx, "read what is sent for a question", "question", q.ID, "error", err)
 	}
-	return reply(posted{State: c.stateOf(q), Notified: notified(planned)})
+	return reply(posted{State: c.stateOf(q), Notified: notifiedPlaces(planned)})
 }
 
-// notified lists where people are told at once: the inbox, and the channels
+// notifiedPlaces lists where people are told at once: the inbox, and the channels
 // whose messages are not for later.
-func notified(planned []*fermata.Delivery) []string {
+func notifiedPlaces(planned []*fermata.Delivery) []string {
 	var channels []string
 	for _, d := range planned {
 		sent := d.State == fermata.DeliverySent

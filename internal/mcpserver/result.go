@@ -151,8 +151,8 @@ func (s *Server) failure(ctx context.Context, err error) failure {
 	return f
 }
 
-// refused is the result of a call that failed.
-func (s *Server) refused(ctx context.Context, err error) *mcp.CallToolResult {
+// refusedResult is the result of a call that failed.
+func (s *Server) refusedResult(ctx context.Context, err error) *mcp.CallToolResult {
 	f := s.failure(ctx, err)
 	result, err := reply(struct {
 		Error failure `json:"error"`

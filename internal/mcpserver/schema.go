@@ -17,7 +17,7 @@ func flag(description string) schema {
 	return schema{"type": "boolean", "description": description}
 }
 
-func whole(description string, least, most int) schema {
+func wholeNumber(description string, least, most int) schema {
 	return schema{"type": "integer", "description": description, "minimum": least, "maximum": most}
 }
 
@@ -33,8 +33,8 @@ func object(properties schema, required ...string) schema {
 	return o
 }
 
-// with returns the properties of several groups as one.
-func with(groups ...schema) schema {
+// mergeSchemas returns the properties of several groups as one.
+func mergeSchemas(groups ...schema) schema {
 	all := schema{}
 	for _, g := range groups {
 		for name, s := range g {
@@ -91,8 +91,8 @@ var asking = schema{
 	"assignees":       assignees,
 	"timeout":         text("How long people have: 30m, 36h, 3d or never."),
 	"on_timeout":      oneOf("What happens then.", "default", "skip", "fail"),
-	"priority":        whole("0 is the highest, 4 the lowest.", 0, 4),
-	"confidence":      whole("How sure you are of your own default, in percent.", 0, 100),
+	"priority":        wholeNumber("0 is the highest, 4 the lowest.", 0, 4),
+	"confidence":      wholeNumber("How sure you are of your own default, in percent.", 0, 100),
 	"risk":            risk,
 	"idempotency_key": text("A call with the same key returns the same question."),
 	"dedupe_key":      text("A name for what you ask; asking it again while it is open adds no second card."),
@@ -125,7 +125,7 @@ var approving = schema{
 	"risk":      risk,
 	"assignees": assignees,
 
-	"approvals_required": whole("How many people must approve.", 1, 50),
+	"approvals_required": wholeNumber("How many people must approve.", 1, 50),
 	"timeout":            text("How long people have: 30m, 36h, 3d or never. Nobody's answer is a no."),
 	"idempotency_key":    text("A call with the same key returns the same question."),
 }
@@ -144,5 +144,5 @@ var placing = schema{
 }
 
 var waiting = schema{
-	"wait_seconds": whole("Wait so long for the answer: 300 where a person sits near you. 0, the default, returns at once.", 0, maxWaitSeconds),
+	"wait_seconds": wholeNumber("Wait so long for the answer: 300 where a person sits near you. 0, the default, returns at once.", 0, maxWaitSeconds),
 }

@@ -34,7 +34,7 @@ func (s *Server) handle(do handler) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c, err := s.call(req)
 		if err != nil {
-			return s.refused(ctx, err), nil
+			return s.refusedResult(ctx, err), nil
 		}
 		result, err := do(ctx, c)
 		switch {
@@ -44,7 +44,7 @@ func (s *Server) handle(do handler) mcp.ToolHandler {
 			// The client gave the call up: there is nobody to tell.
 			return nil, ctx.Err()
 		default:
-			return s.refused(ctx, err), nil
+			return s.refusedResult(ctx, err), nil
 		}
 	}
 }
@@ -53,22 +53,22 @@ func (s *Server) tools() []tool {
 	return []tool{
 		s.tool(s.AskTool, "Ask a person",
 			"Ask a person what you cannot decide alone. With wait_seconds the answer of a person who is near is the result; after status \"pending\" do what its message says.",
-			object(with(asking, placing, waiting)), s.askUser),
+			object(mergeSchemas(asking, placing, waiting)), s.askUser),
 		s.tool("post_question", "Ask and go on",
 			"Ask a person and return at once with the id. Use it with type non_blocking and a default when you can go on without the answer.",
-			object(with(asking, placing, renaming)), s.postQuestion),
+			object(mergeSchemas(asking, placing, renaming)), s.postQuestion),
 		s.tool("request_approval", "Ask for an approval",
 			"Show a person exactly what you want to run and ask for permission. What was approved may run once, as it was shown or as it was edited. After status \"pending\" do what its message says.",
-			object(with(approving, placing, waiting)), s.requestApproval),
+			object(mergeSchemas(approving, placing, waiting)), s.requestApproval),
 		s.tool("check_answer", "Look whether a question is answered",
 			"Read how a question stands: status, answer, who decided. Not for polling; wait_seconds waits for the answer.",
-			object(with(schema{"question_id": questionID}, waiting), "question_id"), s.checkAnswer).reads(),
+			object(mergeSchemas(schema{"question_id": questionID}, waiting), "question_id"), s.checkAnswer).reads(),
 		s.tool("cancel_question", "Withdraw a question",
 			"Withdraw a question that you do not need an answer to any more. Tells how it stood before.",
 			object(schema{"question_id": questionID, "reason": text("Why, for the person who looks at it.")}, "question_id"), s.cancelQuestion),
 		s.tool("report_progress", "Report progress",
 			"Tell people how far you are. Asks for nothing; go on at once.",
-			object(with(progressing, placing), "message"), s.reportProgress),
+			object(mergeSchemas(progressing, placing), "message"), s.reportProgress),
 		s.tool("read_messages", "Read messages of people",
 			"Read what people wrote to you about this task. Give as after what was last the time before, to get only what is new.",
 			object(schema{"task_id": placing["task_id"], "after": text("Only messages after the one with this id: the field last of your last reading. All that you were not told at your start, when left out.")}), s.readMessages).reads(),

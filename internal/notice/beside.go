@@ -21,7 +21,7 @@ var shortWords = setOfWords("y n j")
 func checkBeside(q *fermata.Question, it *fermata.Item, line, rest string, r reading) error {
 	head, _, _ := strings.Cut(line, ":")
 	word := strings.ToLower(strings.TrimRight(strings.TrimSpace(head), ".!"))
-	loose := r.comment == "" && !isCourtesy(below(q, rest))
+	loose := r.comment == "" && !isCourtesy(commentBelow(q, rest))
 	switch it.ResponseType {
 	case fermata.ResponseApproval:
 		switch {

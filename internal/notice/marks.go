@@ -43,7 +43,7 @@ func letter(i int) string {
 // looks like a list of marks.
 func distinct(it *fermata.Item, marks []string) bool {
 	for i, m := range marks {
-		if places := picked(it, m); len(places) != 1 || places[0] != i {
+		if places := matchOptions(it, m); len(places) != 1 || places[0] != i {
 			return false
 		}
 	}
@@ -69,14 +69,14 @@ func listsMarks(text string, marks []string) bool {
 	return true
 }
 
-// picked returns the places of the options that a text can mean: by value or
+// matchOptions returns the places of the options that a text can mean: by value or
 // label, letter or number. A text in quotation marks is a value or a label.
-func picked(it *fermata.Item, text string) []int {
+func matchOptions(it *fermata.Item, text string) []int {
 	var places []int
 	add := func(fits func(o fermata.Option) bool) {
 		for i, o := range it.Options {
 			if fits(o) {
-				places = with(places, i)
+				places = withPlace(places, i)
 			}
 		}
 	}
@@ -91,18 +91,18 @@ func picked(it *fermata.Item, text string) []int {
 	}
 	if len(places) == 0 {
 		add(func(o fermata.Option) bool {
-			return strings.EqualFold(o.Value, text) || strings.EqualFold(o.Text(), text) || short(o.Text(), text) && strings.EqualFold(OneLine(o.Text()), text)
+			return strings.EqualFold(o.Value, text) || strings.EqualFold(o.Text(), text) || isShort(o.Text(), text) && strings.EqualFold(OneLine(o.Text()), text)
 		})
 	}
 	if i, ok := place(text); ok && i < len(it.Options) {
-		places = with(places, i)
+		places = withPlace(places, i)
 	}
 	return places
 }
 
-// short reports whether s, on one line, may be as short as the text. Making
+// isShort reports whether s, on one line, may be as short as the text. Making
 // hidden characters seen only makes a line longer, and takes its time.
-func short(s, text string) bool {
+func isShort(s, text string) bool {
 	n := utf8.RuneCountInString(text)
 	for _, r := range s {
 		if !strings.ContainsRune(" \n\t\r", r) {
@@ -115,7 +115,7 @@ func short(s, text string) bool {
 	return true
 }
 
-func with(places []int, i int) []int {
+func withPlace(places []int, i int) []int {
 	if slices.Contains(places, i) {
 		return places
 	}

@@ -131,10 +131,10 @@ func apartSigns(line string) string {
 	return b.String()
 }
 
-// naturally reads a reply that is a plain yes or no, where the question asks for
+// readNatural reads a reply that is a plain yes or no, where the question asks for
 // nothing else and its risk is not high. Nothing may stand beside it but thanks;
 // a no to an approval may have its reason behind a colon and below.
-func naturally(q *fermata.Question, text string) (reading, bool) {
+func readNatural(q *fermata.Question, text string) (reading, bool) {
 	if !TakesNatural(q) {
 		return reading{}, false
 	}
@@ -149,10 +149,10 @@ func naturally(q *fermata.Question, text string) (reading, bool) {
 			return reading{}, false
 		}
 	}
-	if (yes || !isApproval || comment == "") && !isCourtesy(below(q, rest)) {
+	if (yes || !isApproval || comment == "") && !isCourtesy(commentBelow(q, rest)) {
 		return reading{}, false
 	}
-	r := reading{value: yes, comment: strings.TrimSpace(strings.TrimSpace(comment) + "\n" + below(q, rest))}
+	r := reading{value: yes, comment: strings.TrimSpace(strings.TrimSpace(comment) + "\n" + commentBelow(q, rest))}
 	if isApproval {
 		r.value = fermata.Reject
 		if yes {

@@ -31,7 +31,7 @@ func readReply(q *fermata.Question, it *fermata.Item, text string) (reading, err
 	line, rest, _ := strings.Cut(text, "\n")
 	line = strings.TrimSpace(line)
 	if r, ok := command(it, line); ok {
-		r.comment = strings.TrimSpace(r.comment + "\n" + below(q, rest))
+		r.comment = strings.TrimSpace(r.comment + "\n" + commentBelow(q, rest))
 		return r, nil
 	}
 	found, why := readings(it, line)
@@ -50,7 +50,7 @@ func readReply(q *fermata.Question, it *fermata.Item, text string) (reading, err
 		if err := checkBeside(q, it, line, rest, r); err != nil {
 			return reading{}, err
 		}
-		r.comment = strings.TrimSpace(r.comment + "\n" + below(q, rest))
+		r.comment = strings.TrimSpace(r.comment + "\n" + commentBelow(q, rest))
 	}
 	v, err := it.Normalize(r.value)
 	return reading{value: v, comment: r.comment}, err
@@ -133,7 +133,7 @@ func meanings(it *fermata.Item, text string) ([]any, error) {
 	switch it.ResponseType {
 	case fermata.ResponseChoice:
 		var values []any
-		for _, i := range picked(it, text) {
+		for _, i := range matchOptions(it, text) {
 			values = append(values, it.Options[i].Value)
 		}
 		if values == nil {
@@ -182,7 +182,7 @@ func lists(it *fermata.Item, text string) ([]any, error) {
 			found = append(found, v)
 		}
 	}
-	for _, i := range picked(it, text) {
+	for _, i := range matchOptions(it, text) {
 		add([]string{it.Options[i].Value})
 	}
 	if word := strings.ToLower(text); (word == "none" || word == "keine") && takesNone(it) {
@@ -192,7 +192,7 @@ func lists(it *fermata.Item, text string) ([]any, error) {
 	if strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &exact) == nil {
 		add(exact)
 	}
-	several, err := listed(it, text)
+	several, err := readList(it, text)
 	for _, values := range several {
 		add(values)
 	}
@@ -207,9 +207,9 @@ func takesNone(it *fermata.Item) bool {
 	return err == nil
 }
 
-// listed reads options with commas between them. A part with two meanings
+// readList reads options with commas between them. A part with two meanings
 // makes two lists.
-func listed(it *fermata.Item, text string) ([][]string, error) {
+func readList(it *fermata.Item, text string) ([][]string, error) {
 	lists := [][]string{nil}
 	for rest, more := text, true; more; {
 		if own, ok := otherPrefix(it, rest); ok {
@@ -220,7 +220,7 @@ func listed(it *fermata.Item, text string) ([][]string, error) {
 		}
 		var part string
 		part, rest, more = cutPart(rest)
-		places := picked(it, part)
+		places := matchOptions(it, part)
 		if len(places) == 0 {
 			return nil, noOption(it, part)
 		}
@@ -284,14 +284,14 @@ func ownAnswer(q *fermata.Question, it *fermata.Item, line, text string) (readin
 	if !takesFreeText(q, it) {
 		return reading{}, false
 	}
-	if inner, ok := unquote(text); ok && len(picked(it, text)) == 0 {
+	if inner, ok := unquote(text); ok && len(matchOptions(it, text)) == 0 {
 		return wrap(inner)
 	}
 	if found, _ := readings(it, line); len(found) > 0 || likeMark(line) || several && strings.Contains(line, ",") {
 		return reading{}, false
 	}
 	first := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t,;:.!?()", r) })
-	if len(first) == 0 || len(picked(it, first[0])) > 0 {
+	if len(first) == 0 || len(matchOptions(it, first[0])) > 0 {
 		return reading{}, false
 	}
 	return wrap(text)

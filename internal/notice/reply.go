@@ -40,7 +40,7 @@ func parseReply(q *fermata.Question, text string) (fermata.Answer, error) {
 	}
 	r, err := readReply(q, &q.Items[0], text)
 	if err != nil {
-		if plain, ok := naturally(q, text); ok {
+		if plain, ok := readNatural(q, text); ok {
 			r, err = plain, nil
 		}
 	}
@@ -81,11 +81,11 @@ func cutWord(text, word string) (string, bool) {
 	return strings.TrimSpace(rest), true
 }
 
-// below returns the comment on the lines below the first: what the person wrote
+// commentBelow returns the comment on the lines below the first: what the person wrote
 // there, see own.
-func below(q *fermata.Question, rest string) string {
+func commentBelow(q *fermata.Question, rest string) string {
 	const answer = "-\n" // something stands above
-	words, _ := own(answer+rest, "", hasHighRisk(q))
+	words, _ := splitOwn(answer+rest, "", hasHighRisk(q))
 	return strings.TrimSpace(strings.TrimPrefix(words, "-"))
 }
 
@@ -126,7 +126,7 @@ const commentKey = "comment"
 func itemTexts(q *fermata.Question, text string) (texts map[string]string, comment string, err error) {
 	texts = map[string]string{}
 	last, apart := "", false
-	text, _ = own(text, "", hasHighRisk(q))
+	text, _ = splitOwn(text, "", hasHighRisk(q))
 	for line := range strings.SplitSeq(text, "\n") {
 		key, value, found := keyOf(q, line)
 		_, twice := texts[key]

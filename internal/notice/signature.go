@@ -66,10 +66,10 @@ var denied = setOfWords(`
 	nie czekaj poczekaj zaczekaj stój ale przed po jutro jeszcze
 	нет не нельзя подожди подождите стой стоп но сначала после завтра ещё еще только ні`)
 
-// own returns the words of a person: without the lines that are quoted, those
+// splitOwn returns the words of a person: without the lines that are quoted, those
 // by which programs sign, and the signature. name is the person's name, where it
 // is known. At high risk strict leaves out no more than a name.
-func own(text, name string, strict bool) (words, signature string) {
+func splitOwn(text, name string, strict bool) (words, signature string) {
 	var lines []string
 	linked := false
 	for line := range strings.SplitSeq(text, "\n") {
@@ -88,7 +88,7 @@ func own(text, name string, strict bool) (words, signature string) {
 		if !beginsSignature(lines, i) {
 			continue
 		}
-		if below := filled(lines[i+1:]); isSignature(below, name, strict) {
+		if below := filledLines(lines[i+1:]); isSignature(below, name, strict) {
 			return strings.TrimSpace(strings.Join(lines[:i], "\n")), strings.Join(below, "\n")
 		}
 	}
@@ -98,17 +98,17 @@ func own(text, name string, strict bool) (words, signature string) {
 // Own returns what a person wrote in a message, and the signature that stood
 // below it. Words that may say something about the answer are never taken for a
 // signature: they stay where they are.
-func Own(text, name string) (words, signature string) { return own(text, name, false) }
+func Own(text, name string) (words, signature string) { return splitOwn(text, name, false) }
 
 // beginsSignature reports whether a signature may begin at a line: a delimiter,
 // or words of leave-taking below something that was said.
 func beginsSignature(lines []string, i int) bool {
 	line := strings.TrimSpace(lines[i])
-	return delimiter.MatchString(line) || leave.MatchString(strings.TrimRight(line, ",.!")) && len(filled(lines[:i])) > 0
+	return delimiter.MatchString(line) || leave.MatchString(strings.TrimRight(line, ",.!")) && len(filledLines(lines[:i])) > 0
 }
 
-// filled returns the lines that are not empty.
-func filled(lines []string) []string {
+// filledLines returns the lines that are not empty.
+func filledLines(lines []string) []string {
 	var kept []string
 	for _, line := range lines {
 		if line = strings.TrimSpace(line); line != "" {

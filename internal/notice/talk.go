@@ -23,14 +23,14 @@ func (in *Inbound) Read(q *fermata.Question) (fermata.Answer, error) {
 		e.Hint = HowToAnswer(q)
 		return fermata.Answer{}, e
 	}
-	return ParseReply(q, in.said(q))
+	return ParseReply(q, in.textWithSignature(q))
 }
 
-// said returns the text with the signature below it where that must be read, too:
+// textWithSignature returns the text with the signature below it where that must be read, too:
 // at high risk, where it is more than a name.
-func (in *Inbound) said(q *fermata.Question) string {
+func (in *Inbound) textWithSignature(q *fermata.Question) string {
 	isText := len(q.Items) == 1 && q.Items[0].ResponseType == fermata.ResponseText
-	if isText || !hasHighRisk(q) || isSignature(filled(strings.Split(in.Signature, "\n")), in.From.Name, true) {
+	if isText || !hasHighRisk(q) || isSignature(filledLines(strings.Split(in.Signature, "\n")), in.From.Name, true) {
 		return in.Text
 	}
 	return in.Text + "\n-- \n" + in.Signature

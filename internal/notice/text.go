@@ -28,16 +28,16 @@ func Text(n *Notice) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", Headline(n))
 	if n.Outcome != nil {
-		fmt.Fprintf(&b, "\n%s.\n", upper(n.Outcome.Words))
+		fmt.Fprintf(&b, "\n%s.\n", upperFirst(n.Outcome.Words))
 	}
 	fmt.Fprintf(&b, "\nAsked by %s%s.\n", name(q.AskedBy), belongs(n)+withFacts(q))
-	quoted(&b, "", q.Body)
+	writeQuoted(&b, "", q.Body)
 	if c := q.Context; c != nil {
-		quoted(&b, "Context:", c.Text)
-		quoted(&b, "Step:", c.Step)
-		quoted(&b, "Error:", c.Error)
+		writeQuoted(&b, "Context:", c.Text)
+		writeQuoted(&b, "Step:", c.Step)
+		writeQuoted(&b, "Error:", c.Error)
 		if c.Preview != nil {
-			quoted(&b, "Preview ("+OneLine(c.Preview.Kind)+"):", c.Preview.Text)
+			writeQuoted(&b, "Preview ("+OneLine(c.Preview.Kind)+"):", c.Preview.Text)
 		}
 	}
 	if len(q.Action) > 0 {
@@ -81,7 +81,7 @@ func writeHow(b *strings.Builder, n *Notice) {
 func textWithoutQuestion(n *Notice) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", OneLine(n.Title))
-	quoted(&b, "", n.Body)
+	writeQuoted(&b, "", n.Body)
 	for _, q := range n.Questions {
 		fmt.Fprintf(&b, "\n- %s\n  %s\n  %s\n", OneLine(q.Title), listLine(q), Deadline(&Notice{Question: q, To: n.To}))
 	}
@@ -111,8 +111,8 @@ func belongs(n *Notice) string {
 	return told
 }
 
-// quoted writes text of others behind a bar, below a head.
-func quoted(b *strings.Builder, head, text string) {
+// writeQuoted writes text of others behind a bar, below a head.
+func writeQuoted(b *strings.Builder, head, text string) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
@@ -130,7 +130,7 @@ func barred(text string) string {
 	return bar + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+bar)
 }
 
-func upper(s string) string {
+func upperFirst(s string) string {
 	if s == "" {
 		return s
 	}
@@ -169,7 +169,7 @@ func Short(n *Notice) string {
 	case n.Question == nil:
 		return shorten(OneLine(n.Body), 160)
 	case n.Outcome != nil:
-		return shorten(upper(n.Outcome.Words), 160)
+		return shorten(upperFirst(n.Outcome.Words), 160)
 	}
 	q := n.Question
 	told := "From " + name(q.AskedBy)

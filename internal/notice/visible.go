@@ -14,13 +14,13 @@ import (
 // number, such as ⟨U+202E⟩. A letter that passes for one of the word's Latin
 // letters has its number beside it. Line ends and tabs stay.
 func Clean(s string) string {
-	return visible(strings.ReplaceAll(s, "\r\n", "\n"), false)
+	return showHidden(strings.ReplaceAll(s, "\r\n", "\n"), false)
 }
 
 // Exact is [Clean] for what a person consents to: it also shows characters
 // that look like a plain space, that join others or change their look, words
 // that are written in look-alikes alone, and long gaps by their length.
-func Exact(s string) string { return visible(s, true) }
+func Exact(s string) string { return showHidden(s, true) }
 
 // OneLine is [Clean] for a cell or a title: all space becomes single spaces.
 func OneLine(s string) string {
@@ -37,10 +37,10 @@ const (
 	longestGap = 16
 )
 
-// visible writes every character that cannot be seen, or not be told from
+// showHidden writes every character that cannot be seen, or not be told from
 // another, as its number, and so every byte that is no UTF-8.
-func visible(s string, strict bool) string {
-	if plain(s) && !(strict && strings.Contains(s, strings.Repeat(" ", longestGap+1))) {
+func showHidden(s string, strict bool) string {
+	if isPlain(s) && !(strict && strings.Contains(s, strings.Repeat(" ", longestGap+1))) {
 		return s
 	}
 	v := viewer{strict: strict, fakes: fakes(s, strict)}
@@ -58,8 +58,8 @@ func visible(s string, strict bool) string {
 	return v.out.String()
 }
 
-// plain reports whether a text has nothing but printable ASCII and line ends.
-func plain(s string) bool {
+// isPlain reports whether a text has nothing but printable ASCII and line ends.
+func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
 			return false
@@ -96,7 +96,7 @@ func (v *viewer) add(i int, r, next rune) {
 	// A number that the text itself holds must not pass for one of these.
 	fake := r == '⟨' && (next == 'U' || next >= '0' && next <= '9')
 	switch {
-	case fake || Hidden(r) && !v.joins(r, next) || v.strict && odd(r) || mark && v.marks > mostMarks:
+	case fake || Hidden(r) && !v.joins(r, next) || v.strict && isOddSpace(r) || mark && v.marks > mostMarks:
 		fmt.Fprintf(&v.out, "⟨U+%04X⟩", r)
 	case v.fakes[i]:
 		fmt.Fprintf(&v.out, "%c⟨U+%04X⟩", r, r)
@@ -144,8 +144,8 @@ func needsJoiner(r rune) bool {
 		unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Mongolian)
 }
 
-// odd reports whether a character looks like a plain space and is none.
-func odd(r rune) bool { return r != ' ' && unicode.Is(unicode.Zs, r) }
+// isOddSpace reports whether a character looks like a plain space and is none.
+func isOddSpace(r rune) bool { return r != ' ' && unicode.Is(unicode.Zs, r) }
 
 // Hidden reports whether a terminal would obey or not show the character, or
 // show it as nothing known.

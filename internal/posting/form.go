@@ -92,7 +92,7 @@ func (in *Form) Request() (fermata.Ask, error) {
 	var previews strings.Builder
 	writePreviews(&previews, in.Options)
 	a.Body += previews.String()
-	a.Default = typed(a.Default, a.ResponseType)
+	a.Default = typedDefault(a.Default, a.ResponseType)
 	return a, nil
 }
 
@@ -149,9 +149,9 @@ func writePreviews(sb *strings.Builder, options []Choice) {
 	}
 }
 
-// typed reads a default that was written as a text, as the schema has it,
+// typedDefault reads a default that was written as a text, as the schema has it,
 // where the answer is a number, a yes or no, or a list.
-func typed(value any, t fermata.ResponseType) any {
+func typedDefault(value any, t fermata.ResponseType) any {
 	s, ok := value.(string)
 	if !ok {
 		return value

@@ -64,7 +64,7 @@ func (in *Input) Ask() (fermata.Ask, error) {
 
 // Read brings the input of a step into the form in which it is asked.
 func Read(input map[string]any, approval bool) (fermata.Ask, error) {
-	doc, err := json.Marshal(plain(input))
+	doc, err := json.Marshal(plainInput(input))
 	if err != nil {
 		return fermata.Ask{}, fmt.Errorf("write the input: %w", err)
 	}
@@ -79,10 +79,10 @@ func Read(input map[string]any, approval bool) (fermata.Ask, error) {
 	return a, err
 }
 
-// plain returns the input with what agents and files write as numbers in the
+// plainInput returns the input with what agents and files write as numbers in the
 // form that questions have: options and metadata are texts, and a confidence is
 // whole, never rounded up.
-func plain(input map[string]any) map[string]any {
+func plainInput(input map[string]any) map[string]any {
 	out := maps.Clone(input)
 	if c, ok := out["confidence"].(float64); ok {
 		out["confidence"] = math.Floor(c)
@@ -94,7 +94,7 @@ func plain(input map[string]any) map[string]any {
 		items = slices.Clone(items)
 		for i := range items {
 			if item, ok := items[i].(map[string]any); ok {
-				items[i] = plain(item)
+				items[i] = plainInput(item)
 			}
 		}
 		out["items"] = items
@@ -136,23 +136,23 @@ func text(v any) any {
 	return v
 }
 
-func twice(a, b string) error {
+func twiceError(a, b string) error {
 	return fermata.Invalid(fermata.Problem{Field: a, Message: "says the same as " + b + "; give one of them"})
 }
 
 func (in *Input) rename(a *fermata.Ask) error {
 	if in.ResponseTypeName != "" {
 		if a.ResponseType != "" && a.ResponseType != in.ResponseTypeName {
-			return twice("responseType", "response_type")
+			return twiceError("responseType", "response_type")
 		}
 		a.ResponseType = in.ResponseTypeName
-		a.Default = typed(a.Default, a.ResponseType)
+		a.Default = typedDefault(a.Default, a.ResponseType)
 	}
 	if in.DefaultAnswer != nil {
 		if a.Default != nil {
-			return twice("defaultAnswer", "default")
+			return twiceError("defaultAnswer", "default")
 		}
-		a.Default = typed(in.DefaultAnswer, a.ResponseType)
+		a.Default = typedDefault(in.DefaultAnswer, a.ResponseType)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func (in *Input) rename(a *fermata.Ask) error {
 func (in *Input) setTimeout(a *fermata.Ask) error {
 	if in.TimeoutHours != 0 {
 		if a.Timeout != "" {
-			return twice("timeoutHours", "timeout")
+			return twiceError("timeoutHours", "timeout")
 		}
 		minutes := math.Round(in.TimeoutHours * time.Hour.Minutes())
 		if minutes < 1 || minutes > 1e7 {
@@ -170,7 +170,7 @@ func (in *Input) setTimeout(a *fermata.Ask) error {
 	}
 	if in.TimeoutAction != "" {
 		if a.OnTimeout != "" {
-			return twice("timeoutAction", "on_timeout")
+			return twiceError("timeoutAction", "on_timeout")
 		}
 		a.OnTimeout = in.TimeoutAction
 	}
@@ -215,7 +215,7 @@ func note(a *fermata.Ask, field, key, value string) error {
 		return nil
 	}
 	if old := a.Metadata[key]; old != "" && old != value {
-		return twice(field, "metadata."+key)
+		return twiceError(field, "metadata."+key)
 	}
 	if a.Metadata == nil {
 		a.Metadata = map[string]string{}

@@ -152,7 +152,7 @@ func (s *Sandbox) mounts(folder string) []mount {
 	for _, dir := range s.hiddenFolders() {
 		all = append(all, mount{kind: hides, at: dir})
 	}
-	all = append(all, s.opened(folder)...)
+	all = append(all, s.openedMounts(folder)...)
 	slices.SortStableFunc(all, func(a, b mount) int { return cmp.Compare(len(a.at), len(b.at)) })
 	var laid []mount
 	for _, m := range all {
@@ -180,8 +180,8 @@ func (s *Sandbox) OnlyReads(path string) bool {
 	return slices.ContainsFunc(only, func(folder string) bool { return contains(folder, path) })
 }
 
-// opened returns what is seen although a folder around it may be hidden.
-func (s *Sandbox) opened(folder string) []mount {
+// openedMounts returns what is seen although a folder around it may be hidden.
+func (s *Sandbox) openedMounts(folder string) []mount {
 	var all []mount
 	add := func(kind, from, at string) {
 		if _, err := os.Stat(from); err == nil {

@@ -59,12 +59,12 @@ func inOrder(found []finding) []finding {
 	slices.SortStableFunc(found, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
 	})
-	return apart(found)
+	return joinOverlaps(found)
 }
 
-// apart joins findings that overlap; the first, and the longest of these,
+// joinOverlaps joins findings that overlap; the first, and the longest of these,
 // gives the name.
-func apart(found []finding) []finding {
+func joinOverlaps(found []finding) []finding {
 	var out []finding
 	for _, f := range found {
 		if last := len(out) - 1; last >= 0 && f.from < out[last].to {

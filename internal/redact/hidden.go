@@ -94,15 +94,15 @@ var encoded = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}={0,2}`)
 func findEncoded(s string) []finding {
 	var found []finding
 	for _, at := range encoded.FindAllStringIndex(s, -1) {
-		if inner := findPlain(decoded(s[at[0]:at[1]])); len(inner) > 0 {
+		if inner := findPlain(decodeBase64(s[at[0]:at[1]])); len(inner) > 0 {
 			found = append(found, finding{kind: inner[0].kind + " in base64", from: at[0], to: at[1]})
 		}
 	}
 	return found
 }
 
-// decoded returns the text that base64 holds; "" when it holds none.
-func decoded(s string) string {
+// decodeBase64 returns the text that base64 holds; "" when it holds none.
+func decodeBase64(s string) string {
 	s = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(s, "="))
 	if len(s)%4 == 1 {
 		s = s[:len(s)-1]

@@ -72,7 +72,7 @@ var rules = sync.OnceValue(func() *ruleSet {
 	kept := make([]*rule, 0, len(set.Rules)+len(own))
 	for _, r := range append(set.Rules, own...) {
 		if r.Regex != "" {
-			kept = append(kept, r.prepared())
+			kept = append(kept, r.prepare())
 		}
 	}
 	set.Rules = kept
@@ -80,8 +80,8 @@ var rules = sync.OnceValue(func() *ruleSet {
 	return &set
 })
 
-// prepared returns a copy that is ready for use.
-func (r *rule) prepared() *rule {
+// prepare returns a copy that is ready for use.
+func (r *rule) prepare() *rule {
 	ready := *r
 	ready.compile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(r.Regex) })
 	ready.Allow = append([]allowance(nil), r.Allow...)

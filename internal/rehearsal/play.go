@@ -44,7 +44,7 @@ func (s *Stage) denial(ctx context.Context) (Step, error) {
 	}
 	task, err := s.Person.CreateTask(ctx, fermata.NewTask{Title: denyTitle, Runner: s.Program})
 	if err == nil {
-		task, err = s.until(ctx, task, func(*fermata.Task) (bool, error) { return false, nil })
+		task, err = s.waitUntil(ctx, task, func(*fermata.Task) (bool, error) { return false, nil })
 	}
 	if err == nil {
 		err = s.wantDenied(task)
@@ -62,7 +62,7 @@ func (s *Stage) wantDenied(task *fermata.Task) error {
 	if _, err := os.Stat(filepath.Join(s.Folder, task.ID, deniedFile)); err == nil {
 		return &stepError{"it acted against a rule that denies everything", task}
 	}
-	c := s.said(gaveUp)
+	c := s.conversationOf(gaveUp)
 	if task.State != fermata.TaskDone || c == nil {
 		return &stepError{"it was denied everything, and did not come to an end: " + task.Summary, task}
 	}
@@ -77,12 +77,12 @@ func (s *Stage) wantDenied(task *fermata.Task) error {
 // question lets the agent ask by Fermata's tool.
 func (s *Stage) question(ctx context.Context) ([]Step, error) {
 	stop, resume := Step{Name: "stop"}, Step{Name: "resume"}
-	waiting, run, err := s.stopped(ctx, askTitle)
+	waiting, run, err := s.playUntilStopped(ctx, askTitle)
 	if err != nil {
 		return s.fail(ctx, stop, err)
 	}
 	stop.Status = OK
-	stop.Detail = fmt.Sprintf("it asked, and its process ended %s later", took(waiting, run))
+	stop.Detail = fmt.Sprintf("it asked, and its process ended %s later", stopTime(waiting, run))
 	done, err := s.answered(ctx, waiting, answered)
 	if err != nil {
 		steps, err := s.fail(ctx, resume, err)
@@ -91,7 +91,7 @@ func (s *Stage) question(ctx context.Context) ([]Step, error) {
 	resume.Status, resume.Detail = OK, "the same session went on with the answer"
 	if done.Session.ID != waiting.Session.ID {
 		resume.Status, resume.Detail = Warn, "it could not go on with its session: a new one began, and was told what was asked and answered"
-	} else if c := s.said(answered); len(c.Calls("ask_user"))+len(c.Calls("ask_person")) != 1 {
+	} else if c := s.conversationOf(answered); len(c.Calls("ask_user"))+len(c.Calls("ask_person")) != 1 {
 		resume.Status, resume.Detail = Warn, "the session went on with the answer, but forgot that it had asked"
 	}
 	return []Step{stop, resume}, nil
@@ -100,7 +100,7 @@ func (s *Stage) question(ctx context.Context) ([]Step, error) {
 // deferral lets the agent ask by its own tool.
 func (s *Stage) deferral(ctx context.Context) (Step, error) {
 	step := Step{Name: "defer"}
-	waiting, _, err := s.stopped(ctx, deferTitle)
+	waiting, _, err := s.playUntilStopped(ctx, deferTitle)
 	if err == nil {
 		_, err = s.answered(ctx, waiting, returned)
 	}
@@ -108,7 +108,7 @@ func (s *Stage) deferral(ctx context.Context) (Step, error) {
 		steps, err := s.fail(ctx, step, err)
 		return steps[0], err
 	}
-	c := s.said(returned)
+	c := s.conversationOf(returned)
 	for _, call := range c.Calls(ownQuestion) {
 		if r, ok := c.Result(call.ID); ok && !r.Failed && strings.Contains(r.Text, colour) {
 			step.Status, step.Detail = OK, "its own question was put off, and that very call returned the answer"
@@ -138,15 +138,15 @@ func (s *Stage) fail(ctx context.Context, step Step, err error) ([]Step, error) 
 	return []Step{step}, err
 }
 
-// stopped gives the agent a task and waits until it has asked and its process has
+// playUntilStopped gives the agent a task and waits until it has asked and its process has
 // ended.
-func (s *Stage) stopped(ctx context.Context, title string) (*fermata.Task, *fermata.Run, error) {
+func (s *Stage) playUntilStopped(ctx context.Context, title string) (*fermata.Task, *fermata.Run, error) {
 	task, err := s.Person.CreateTask(ctx, fermata.NewTask{Title: title, Runner: s.Program})
 	if err != nil {
 		return nil, nil, err
 	}
 	var run *fermata.Run
-	task, err = s.until(ctx, task, func(t *fermata.Task) (bool, error) {
+	task, err = s.waitUntil(ctx, task, func(t *fermata.Task) (bool, error) {
 		runs, err := s.Person.Runs(ctx, t.ID)
 		if err != nil || len(runs) == 0 {
 			return false, err
@@ -157,20 +157,20 @@ func (s *Stage) stopped(ctx context.Context, title string) (*fermata.Task, *ferm
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case task.State.Ended():
+	case task.State.IsEnded():
 		return nil, nil, &stepError{"it ended without asking: " + task.Summary, task}
 	case !task.State.Suspended() || run.EndedAt == nil:
-		return nil, nil, &stepError{s.late(task), task}
+		return nil, nil, &stepError{s.describeLate(task), task}
 	case task.Session == nil || task.Session.ID == "" || task.PendingQuestion == nil:
 		return nil, nil, &stepError{"it stopped, but told no session to go on with", task}
 	}
 	return task, run, nil
 }
 
-// late says how far an agent came that did not stop in time.
-func (s *Stage) late(task *fermata.Task) string {
+// describeLate says how far an agent came that did not stop in time.
+func (s *Stage) describeLate(task *fermata.Task) string {
 	switch {
-	case task.PendingQuestionID != "" || s.said(wentOn) != nil:
+	case task.PendingQuestionID != "" || s.conversationOf(wentOn) != nil:
 		return fmt.Sprintf("it asked, but was not stopped within %s", s.Limit)
 	case len(s.Model.Requests()) == 0:
 		return fmt.Sprintf("it did not reach its model within %s", s.Limit)
@@ -184,13 +184,13 @@ func (s *Stage) answered(ctx context.Context, waiting *fermata.Task, rule string
 	if _, err := s.Person.Answer(ctx, waiting.PendingQuestion.ID, fermata.Answer{Answer: colour}); err != nil {
 		return nil, err
 	}
-	task, err := s.until(ctx, waiting, func(*fermata.Task) (bool, error) { return false, nil })
+	task, err := s.waitUntil(ctx, waiting, func(*fermata.Task) (bool, error) { return false, nil })
 	switch {
 	case err != nil:
 		return nil, err
-	case !task.State.Ended():
+	case !task.State.IsEnded():
 		return nil, &stepError{fmt.Sprintf("it was resumed with the answer, but was not done within %s", s.Limit), task}
-	case task.State != fermata.TaskDone || s.said(rule) == nil:
+	case task.State != fermata.TaskDone || s.conversationOf(rule) == nil:
 		return nil, &stepError{"it was resumed, but did not go on with the answer: " + task.Summary, task}
 	}
 	return task, nil

@@ -47,8 +47,8 @@ type Stage struct {
 	Limit time.Duration
 }
 
-// said is the conversation to which the model replied by the rule; nil is none.
-func (s *Stage) said(rule string) *scriptedmodel.Conversation {
+// conversationOf is the conversation to which the model replied by the rule; nil is none.
+func (s *Stage) conversationOf(rule string) *scriptedmodel.Conversation {
 	requests := s.Model.Requests()
 	i := slices.IndexFunc(requests, func(r scriptedmodel.Request) bool { return r.Rule == rule })
 	if i < 0 {
@@ -60,9 +60,9 @@ func (s *Stage) said(rule string) *scriptedmodel.Conversation {
 // errSeen ends a stream that has shown what was waited for.
 var errSeen = errors.New("seen")
 
-// until follows the task's events until it has ended, is as it is waited for, or the
+// waitUntil follows the task's events until it has ended, is as it is waited for, or the
 // limit is over, and returns how it is then.
-func (s *Stage) until(ctx context.Context, task *fermata.Task, reached func(*fermata.Task) (bool, error)) (*fermata.Task, error) {
+func (s *Stage) waitUntil(ctx context.Context, task *fermata.Task, reached func(*fermata.Task) (bool, error)) (*fermata.Task, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, s.Limit, errSeen)
 	defer cancel()
 	err := s.Person.Stream(limited, client.StreamQuery{TaskID: task.ID, FromStart: true}, func(*fermata.Event) error {
@@ -72,7 +72,7 @@ func (s *Stage) until(ctx context.Context, task *fermata.Task, reached func(*fer
 		}
 		task = t
 		ok, err := reached(t)
-		if err == nil && (ok || t.State.Ended()) {
+		if err == nil && (ok || t.State.IsEnded()) {
 			err = errSeen
 		}
 		return err
@@ -102,7 +102,7 @@ func (s *Stage) log(ctx context.Context, t *fermata.Task) (string, error) {
 	return sb.String(), nil
 }
 
-// took is how long after its question an agent's process had ended.
-func took(t *fermata.Task, r *fermata.Run) time.Duration {
+// stopTime is how long after its question an agent's process had ended.
+func stopTime(t *fermata.Task, r *fermata.Run) time.Duration {
 	return max(0, r.EndedAt.Sub(t.PendingQuestion.CreatedAt)).Round(10 * time.Millisecond)
 }

@@ -69,7 +69,7 @@ func (m *Model) reply(w http.ResponseWriter, req *http.Request, body []byte, f f
 		writeJSON(w, http.StatusBadRequest, object{"error": object{"type": "invalid_request_error", "message": err.Error()}})
 		return
 	}
-	r := m.next(req.Context(), c, req.Method, req.URL.Path)
+	r := m.nextReply(req.Context(), c, req.Method, req.URL.Path)
 	if !m.hold(req.Context(), r.rule) {
 		return
 	}

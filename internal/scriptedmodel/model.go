@@ -119,8 +119,8 @@ func (m *Model) Release(rule string) {
 	m.released = make(chan struct{})
 }
 
-// next chooses the reply to a conversation and keeps both.
-func (m *Model) next(ctx context.Context, c *Conversation, method, path string) *reply {
+// nextReply chooses the reply to a conversation and keeps both.
+func (m *Model) nextReply(ctx context.Context, c *Conversation, method, path string) *reply {
 	rule := m.repliesLive(ctx, c)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -128,7 +128,7 @@ func (m *Model) next(ctx context.Context, c *Conversation, method, path string) 
 		rule = m.choose(c)
 	}
 	r := newReply(len(m.requests)+1, rule, c)
-	m.keep(Request{Kind: "model", Method: method, Path: path, Rule: r.rule.Name, Reply: r.describe(), Conversation: c})
+	m.addRequest(Request{Kind: "model", Method: method, Path: path, Rule: r.rule.Name, Reply: r.describe(), Conversation: c})
 	return r
 }
 
@@ -164,11 +164,11 @@ func (m *Model) choose(c *Conversation) *Rule {
 func (m *Model) note(r Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.keep(r)
+	m.addRequest(r)
 }
 
-// keep adds a request. The lock is held.
-func (m *Model) keep(r Request) {
+// addRequest adds a request. The lock is held.
+func (m *Model) addRequest(r Request) {
 	r.Seq, r.At = len(m.requests)+1, time.Now().UTC()
 	m.requests = append(m.requests, r)
 	close(m.more)

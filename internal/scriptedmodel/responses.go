@@ -163,7 +163,7 @@ func (s *responsesStream) message(item, at object, text string) {
 	part := func(text string) object {
 		return object{"part": object{"type": "output_text", "text": text, "annotations": []any{}}}
 	}
-	s.send("response.output_item.added", object{"output_index": at["output_index"], "item": begun(item, "content", []any{})})
+	s.send("response.output_item.added", object{"output_index": at["output_index"], "item": emptyItem(item, "content", []any{})})
 	s.send("response.content_part.added", at, content, part(""))
 	s.send("response.output_text.delta", at, content, object{"delta": text})
 	s.send("response.output_text.done", at, content, object{"text": text})
@@ -171,13 +171,13 @@ func (s *responsesStream) message(item, at object, text string) {
 }
 
 func (s *responsesStream) call(item, at object, input string) {
-	s.send("response.output_item.added", object{"output_index": at["output_index"], "item": begun(item, "arguments", "")})
+	s.send("response.output_item.added", object{"output_index": at["output_index"], "item": emptyItem(item, "arguments", "")})
 	s.send("response.function_call_arguments.delta", at, object{"delta": input})
 	s.send("response.function_call_arguments.done", at, object{"arguments": input})
 }
 
-// begun is an item before its content has come.
-func begun(item object, field string, empty any) object {
+// emptyItem is an item before its content has come.
+func emptyItem(item object, field string, empty any) object {
 	v := maps.Clone(item)
 	v["status"], v[field] = "in_progress", empty
 	return v

@@ -203,7 +203,7 @@ var (
 // a value: joined to a column of a table that was small when the query was
 // planned, PostgreSQL would look through all tasks of the workspace.
 func andTask(table, columns string) string {
-	return "SELECT " + of("x", columns) + ", " + of("t", taskColumns) + " FROM " + table + " x CROSS JOIN tasks t" +
+	return "SELECT " + qualifyColumns("x", columns) + ", " + qualifyColumns("t", taskColumns) + " FROM " + table + " x CROSS JOIN tasks t" +
 		" WHERE x.workspace_id = $1 AND x.id = $2 AND t.workspace_id = $1" +
 		" AND t.id = (SELECT task_id FROM " + table + " WHERE workspace_id = $1 AND id = $2)"
 }
@@ -234,8 +234,8 @@ func withTask[T any](r Reader, a *ahead, into *map[string]*T, row func() ([]any,
 	}}
 }
 
-// of names the table of every column.
-func of(table, columns string) string {
+// qualifyColumns names the table of every column.
+func qualifyColumns(table, columns string) string {
 	names := strings.Split(columns, ",")
 	for i, name := range names {
 		names[i] = table + "." + strings.TrimSpace(name)
@@ -258,15 +258,15 @@ func runID(run *fermata.Run) string         { return run.ID }
 // What was written since is read again.
 func take[T any](tx *Tx, from map[string]*T, id string, about func(*T) string) *T {
 	v := from[id]
-	if v == nil || tx.stale(id) || tx.stale(about(v)) {
+	if v == nil || tx.isStale(id) || tx.isStale(about(v)) {
 		return nil
 	}
 	delete(from, id)
 	return v
 }
 
-// stale reports whether rows about the id were written in this transaction.
-func (tx *Tx) stale(id string) bool { return tx.touched[id] || tx.g.ahead.touched[id] }
+// isStale reports whether rows about the id were written in this transaction.
+func (tx *Tx) isStale(id string) bool { return tx.touched[id] || tx.g.ahead.touched[id] }
 
 // Task returns the task with the id.
 func (tx *Tx) Task(id string) (*fermata.Task, error) {
@@ -312,7 +312,7 @@ func (tx *Tx) Run(id string) (*fermata.Run, error) {
 // Ends is [Reader.Ends] for the task of a run.
 func (tx *Tx) Ends(taskID, runID string) (questions, dependents []string, err error) {
 	links, ok := tx.g.ahead.ends[runID]
-	if ok && !tx.stale(taskID) {
+	if ok && !tx.isStale(taskID) {
 		questions, dependents = split(links)
 		return questions, dependents, nil
 	}
@@ -327,7 +327,7 @@ func (tx *Tx) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 	for len(tx.g.ahead.claims[key]) > 0 {
 		t := tx.g.ahead.claims[key][0]
 		tx.g.ahead.claims[key] = tx.g.ahead.claims[key][1:]
-		if !tx.stale(t.ID) {
+		if !tx.isStale(t.ID) {
 			return t, nil
 		}
 	}
@@ -337,7 +337,7 @@ func (tx *Tx) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 // Unhanded reads what a new run of a task is handed.
 func (tx *Tx) Unhanded(taskID string) (questions []*fermata.Question, messages []*fermata.Message, err error) {
 	h := tx.g.ahead.handOvers[taskID]
-	if h == nil || tx.stale(taskID) {
+	if h == nil || tx.isStale(taskID) {
 		return tx.unhanded(taskID)
 	}
 	delete(tx.g.ahead.handOvers, taskID)

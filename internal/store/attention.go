@@ -50,7 +50,7 @@ func scanWatchedRun(rs rows) (*fermata.Watched, error) {
 	if err := rs.Scan(&w.Run.ID, &w.Task.ID, &w.Run.Token, &state, &result, &leaseUntil); err != nil {
 		return nil, err
 	}
-	w.Run.TaskID, w.Run.State, w.Run.Result, w.Run.LeaseUntil = w.Task.ID, fermata.RunState(state), fermata.Result(result), at(leaseUntil)
+	w.Run.TaskID, w.Run.State, w.Run.Result, w.Run.LeaseUntil = w.Task.ID, fermata.RunState(state), fermata.Result(result), instantOf(leaseUntil)
 	return w, nil
 }
 

@@ -19,7 +19,7 @@ func (r Reader) scanChannel(rs rows) (*fermata.Channel, error) {
 		&failingSince, &alertedAt, &c.Version); err != nil {
 		return nil, err
 	}
-	c.Enabled, c.BuiltIn, c.CreatedAt = enabled == 1, builtIn == 1, at(createdAt)
+	c.Enabled, c.BuiltIn, c.CreatedAt = enabled == 1, builtIn == 1, instantOf(createdAt)
 	c.LastSentAt, c.LastErrorAt = optional(lastSentAt), optional(lastErrorAt)
 	c.FailingSince, c.AlertedAt = optional(failingSince), optional(alertedAt)
 	c.Settings = map[string]any{}

@@ -28,10 +28,10 @@ func (l Loss) String() string {
 		return fmt.Sprintf("the database has another history than was acknowledged: event %d of workspace %s is not the one that was acknowledged by %s",
 			l.Acknowledged.Seq, l.Acknowledged.Workspace, l.Acknowledged.At.Format(time.RFC3339))
 	}
-	return behind(l.Acknowledged, l.Found.Seq) + " by " + l.Acknowledged.At.Format(time.RFC3339)
+	return describeLoss(l.Acknowledged, l.Found.Seq) + " by " + l.Acknowledged.At.Format(time.RFC3339)
 }
 
-func behind(acknowledged Head, found int64) string {
+func describeLoss(acknowledged Head, found int64) string {
 	return fmt.Sprintf("the database is behind what was acknowledged: workspace %s ends at event %d, and event %d was acknowledged",
 		acknowledged.Workspace, found, acknowledged.Seq)
 }

@@ -146,7 +146,7 @@ func (db *DB) WatchClock(ctx context.Context) error {
 	happened, err := list(db.In(ctx, ""), scanInt, newestEvent)
 	for _, ms := range happened {
 		// Events carry the time that tests have travelled to.
-		if event := at(ms).Add(-db.opts.ClockOffset()); event.After(newest) {
+		if event := instantOf(ms).Add(-db.opts.ClockOffset()); event.After(newest) {
 			newest = event
 		}
 	}

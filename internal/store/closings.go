@@ -64,14 +64,14 @@ type ClosingFilter struct {
 
 // conditions are those of the table of questions or of closings.
 func (f ClosingFilter) conditions(r Reader, asked string) *filter {
-	w := r.where()
+	w := r.newFilter()
 	w.add(asked+" >= $%d", f.Asked.From.UnixMilli())
 	w.add(asked+" < $%d", f.Asked.To.UnixMilli())
 	w.equal("project", f.Project)
-	w.visible(r.visible, "project")
+	w.addVisible(r.visible, "project")
 	w.equal("type", f.Type)
 	if f.Alike != nil {
-		w.in("alike", f.Alike)
+		w.addIn("alike", f.Alike)
 	}
 	if f.People {
 		w.conditions = append(w.conditions, answeredByPeople)

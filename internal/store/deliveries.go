@@ -30,8 +30,8 @@ func scanDeliveryAnd(rs rows, more ...any) (*fermata.Delivery, error) {
 		return nil, err
 	}
 	d.State, d.When, d.Shows = fermata.DeliveryState(state), fermata.RouteWhen(condition), fermata.QuestionStatus(shows)
-	d.NextAt, d.LeasedUntil, d.CreatedAt = optional(nextAt), optional(leasedUntil), at(createdAt)
-	d.SentAt, d.UpdatedAt, d.Decides, d.Ref = optional(sentAt), optional(updatedAt), decides == 1, raw(ref)
+	d.NextAt, d.LeasedUntil, d.CreatedAt = optional(nextAt), optional(leasedUntil), instantOf(createdAt)
+	d.SentAt, d.UpdatedAt, d.Decides, d.Ref = optional(sentAt), optional(updatedAt), decides == 1, rawJSON(ref)
 	return d, parse("history", history, &d.History)
 }
 
@@ -100,7 +100,7 @@ type DeliveryFilter struct {
 
 // Deliveries lists deliveries, the newest first, without what was sent.
 func (r Reader) Deliveries(f DeliveryFilter) ([]*fermata.Delivery, error) {
-	w := r.where()
+	w := r.newFilter()
 	// Looks whether anybody was reached are nobody's messages.
 	w.conditions = append(w.conditions, "kind <> 'watch'")
 	w.visibleRow(r.visible, "deliveries")
@@ -138,7 +138,7 @@ func (db *DB) NextDelivery(ctx context.Context, channelID string) (time.Time, bo
 	if err != nil || len(found) == 0 {
 		return time.Time{}, false, err
 	}
-	return at(found[0]), true, nil
+	return instantOf(found[0]), true, nil
 }
 
 // SkipDeliveriesOf ends what waits to be sent over a channel. What stands there

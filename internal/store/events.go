@@ -20,7 +20,7 @@ func (r Reader) scanEvent(rs rows) (*fermata.Event, error) {
 	if err := rs.Scan(&e.Seq, &typ, &e.TaskID, &e.QuestionID, &e.RunID, &kind, &e.Actor.ID, &e.Actor.Name, &ms, &data, &prev); err != nil {
 		return nil, err
 	}
-	e.Type, e.Actor.Kind, e.At, e.Data = fermata.EventType(typ), fermata.ActorKind(kind), at(ms), raw(data)
+	e.Type, e.Actor.Kind, e.At, e.Data = fermata.EventType(typ), fermata.ActorKind(kind), instantOf(ms), rawJSON(data)
 	e.PrevHash = hashText(prev)
 	// An event's own hash is the next one's prev_hash: it is not kept twice.
 	e.Rehash()
@@ -50,7 +50,7 @@ type EventFilter struct {
 
 // Events lists events in order.
 func (r Reader) Events(f EventFilter) ([]*fermata.Event, error) {
-	w := r.where()
+	w := r.newFilter()
 	w.add("seq > $%d", f.After)
 	if f.Before > 0 {
 		w.add("seq < $%d", f.Before)
@@ -97,7 +97,7 @@ func (f *filter) types(types []string) {
 			whole = append(whole, t)
 			continue
 		}
-		f.args = append(f.args, escaped(t)+".%")
+		f.args = append(f.args, escapeLike(t)+".%")
 		either = append(either, fmt.Sprintf(`type LIKE $%d ESCAPE '\'`, len(f.args)))
 	}
 	if len(whole) > 0 {
@@ -134,7 +134,7 @@ func (r Reader) SeqAt(t time.Time) (int64, error) {
 	low, high := int64(1), head.Seq+1
 	for low < high {
 		middle := low + (high-low)/2
-		passed, err := r.at(middle, t)
+		passed, err := r.isEventAt(middle, t)
 		if err != nil {
 			return 0, err
 		}
@@ -147,9 +147,9 @@ func (r Reader) SeqAt(t time.Time) (int64, error) {
 	return low, nil
 }
 
-// at reports whether the event with the number, or the next that there is,
+// isEventAt reports whether the event with the number, or the next that there is,
 // happened at an instant or later.
-func (r Reader) at(seq int64, t time.Time) (bool, error) {
+func (r Reader) isEventAt(seq int64, t time.Time) (bool, error) {
 	found, err := list(r, func(rs rows) (int64, error) {
 		var ms int64
 		return ms, rs.Scan(&ms)
@@ -160,7 +160,7 @@ func (r Reader) at(seq int64, t time.Time) (bool, error) {
 // hashText is a hash as the world sees it.
 func hashText(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// hashBytes is a hash of [fermata.Event.Seal] as it is kept.
+// hashBytes is a hash of [fermata.Event.Link] as it is kept.
 func hashBytes(s string) []byte {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil {

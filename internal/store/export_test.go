@@ -21,7 +21,7 @@ var (
 // Queued counts the writes that wait for a workspace's next group.
 func Queued(db *DB, workspace string) int {
 	db.mu.Lock()
-	l := db.lanes[workspace]
+	l := db.queues[workspace]
 	db.mu.Unlock()
 	if l == nil {
 		return 0

@@ -12,7 +12,7 @@ type filter struct {
 	args       []any
 }
 
-func (r Reader) where() *filter {
+func (r Reader) newFilter() *filter {
 	return &filter{d: r.d, conditions: []string{"workspace_id = $1"}, args: []any{r.workspace}}
 }
 
@@ -35,10 +35,10 @@ func (f *filter) contains(column, value string) {
 }
 
 // likeAnywhere is the pattern of texts that contain the value.
-func likeAnywhere(value string) string { return "%" + escaped(value) + "%" }
+func likeAnywhere(value string) string { return "%" + escapeLike(value) + "%" }
 
-// escaped is a text of which LIKE takes every character as it is.
-func escaped(value string) string {
+// escapeLike is a text of which LIKE takes every character as it is.
+func escapeLike(value string) string {
 	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(value)
 }
 
@@ -49,10 +49,10 @@ func (f *filter) oneOf(column string, values []string) {
 		f.add(column+" = $%d", values[0])
 		return
 	}
-	f.in(column, values)
+	f.addIn(column, values)
 }
 
-func (f *filter) in(column string, values any) {
+func (f *filter) addIn(column string, values any) {
 	f.args = append(f.args, text(values))
 	f.conditions = append(f.conditions, fmt.Sprintf(f.d.inList, column, len(f.args)))
 }

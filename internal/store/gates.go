@@ -22,7 +22,7 @@ func (r Reader) scanGateRule(rs rows) (*fermata.GateRule, error) {
 	if err := rs.Scan(&g.ID, &made, &owner, &expiresAt, &g.Used, &createdAt); err != nil {
 		return nil, err
 	}
-	g.ExpiresAt, g.CreatedAt = optional(expiresAt), at(createdAt)
+	g.ExpiresAt, g.CreatedAt = optional(expiresAt), instantOf(createdAt)
 	if err := parse("owner", owner, (*actor)(&g.Owner)); err != nil {
 		return nil, err
 	}

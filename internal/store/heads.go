@@ -293,7 +293,7 @@ func (db *DB) checkHead(workspace string, found counter) error {
 		return nil
 	}
 	if last := known.(fermata.Chain); found.Seq < last.Seq || found.Seq == last.Seq && found.Hash != last.Hash {
-		return unavailable("begin", stopped(behind(Head{Workspace: workspace, Seq: last.Seq, Hash: last.Hash}, found.Seq), nil))
+		return unavailable("begin", stopError(describeLoss(Head{Workspace: workspace, Seq: last.Seq, Hash: last.Hash}, found.Seq), nil))
 	}
 	return nil
 }

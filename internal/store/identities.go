@@ -15,7 +15,7 @@ func scanIdentity(rs rows) (fermata.Identity, error) {
 	var i fermata.Identity
 	var createdAt int64
 	err := rs.Scan(&i.Kind, &i.ID, &i.Name, &i.MemberID, &createdAt, &i.Member)
-	i.CreatedAt = at(createdAt)
+	i.CreatedAt = instantOf(createdAt)
 	return i, err
 }
 
@@ -88,7 +88,7 @@ func (r Reader) scanDevice(rs rows) (*fermata.Device, error) {
 	if err := rs.Scan(&d.ID, &d.MemberID, &d.Name, &subscription, &createdAt, &lastSentAt, &d.Holder); err != nil {
 		return nil, err
 	}
-	d.AddedAt, d.LastSentAt = at(createdAt), optional(lastSentAt)
+	d.AddedAt, d.LastSentAt = instantOf(createdAt), optional(lastSentAt)
 	opened, err := r.unseal(subscription, r.deviceCell(d.ID))
 	if err != nil {
 		return nil, err

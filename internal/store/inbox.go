@@ -145,7 +145,7 @@ func (r Reader) PlaceBehind(f QuestionFilter, n int) (*QuestionPlace, error) {
 
 // questionsWhere is the condition of a list of questions.
 func (r Reader) questionsWhere(f QuestionFilter) *filter {
-	w := r.where()
+	w := r.newFilter()
 	switch {
 	case f.Status == string(fermata.Pending) && f.Snooze.Only:
 		// These are few, and are found by their ids.
@@ -158,7 +158,7 @@ func (r Reader) questionsWhere(f QuestionFilter) *filter {
 	}
 	w.equal("type", f.Type)
 	w.equal("project", f.Project)
-	w.visible(r.visible, "project")
+	w.addVisible(r.visible, "project")
 	w.equal("task_id", f.TaskID)
 	if f.Assignee != "" {
 		w.contains("assignees", text(f.Assignee))
@@ -177,8 +177,8 @@ func (r Reader) questionsWhere(f QuestionFilter) *filter {
 		w.ofTask(w.d.hasLabel, f.Label)
 	}
 	w.says(f.Text)
-	w.meant(f.For)
-	w.snoozed(f.Snooze)
+	w.addForCaller(f.For)
+	w.addSnooze(f.Snooze)
 	return w
 }
 
@@ -207,15 +207,15 @@ func (w *filter) says(s string) {
 		AND tasks.title %[1]s $%[2]d ESCAPE '\'))`, w.d.like, n-1, n))
 }
 
-// meant keeps the questions that are for a person, as [fermata.Question.MayAnswer]
+// addForCaller keeps the questions that are for a person, as [fermata.Question.MayAnswer]
 // says it, which has the last word.
-func (w *filter) meant(c *fermata.Caller) {
+func (w *filter) addForCaller(c *fermata.Caller) {
 	if c == nil {
 		return
 	}
 	either := []string{"assignees = ''"}
 	for _, name := range c.Names() {
-		either = append(either, w.named(name))
+		either = append(either, w.assigneeCondition(name))
 	}
 	others := c.RolesByProject()
 	var elsewhere []string
@@ -229,18 +229,18 @@ func (w *filter) meant(c *fermata.Caller) {
 		if role.AtLeast(fermata.RoleResponder) {
 			answers = append(answers, projects...)
 		}
-		either = append(either, "("+w.named("role:"+string(role))+" AND "+w.among("project", projects)+")")
+		either = append(either, "("+w.assigneeCondition("role:"+string(role))+" AND "+w.amongCondition("project", projects)+")")
 	}
-	own := w.named("role:" + string(c.Role))
+	own := w.assigneeCondition("role:" + string(c.Role))
 	if len(elsewhere) > 0 {
-		own = "(" + own + " AND NOT " + w.among("project", elsewhere) + ")"
+		own = "(" + own + " AND NOT " + w.amongCondition("project", elsewhere) + ")"
 	}
 	w.conditions = append(w.conditions, "("+strings.Join(append(either, own), " OR ")+")")
-	switch denied := without(elsewhere, answers); {
+	switch denied := removeAll(elsewhere, answers); {
 	case !c.Role.AtLeast(fermata.RoleResponder):
-		w.conditions = append(w.conditions, w.among("project", answers))
+		w.conditions = append(w.conditions, w.amongCondition("project", answers))
 	case len(denied) > 0:
-		w.conditions = append(w.conditions, "NOT "+w.among("project", denied))
+		w.conditions = append(w.conditions, "NOT "+w.amongCondition("project", denied))
 	}
 	if c.MemberID == "" {
 		return
@@ -252,18 +252,18 @@ func (w *filter) meant(c *fermata.Caller) {
 		len(w.args), w.asked("asked_by"), w.asked("approvals"), w.asked("approvals", "self")))
 }
 
-// named is the condition that assignees hold a name.
-func (w *filter) named(name string) string {
+// assigneeCondition is the condition that assignees hold a name.
+func (w *filter) assigneeCondition(name string) string {
 	w.args = append(w.args, likeAnywhere(text(name)))
 	return fmt.Sprintf(`assignees LIKE $%d ESCAPE '\'`, len(w.args))
 }
 
-func without(all, some []string) []string {
+func removeAll(all, some []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(some, s) })
 }
 
-// snoozed leaves out what a member put off, or keeps only that.
-func (w *filter) snoozed(s Snooze) {
+// addSnooze leaves out what a member put off, or keeps only that.
+func (w *filter) addSnooze(s Snooze) {
 	if s.Member == "" {
 		return
 	}
@@ -360,10 +360,10 @@ func (r Reader) countBlocked(into map[string]int, edges [][2]string) error {
 	for _, edge := range edges {
 		waiters = append(waiters, edge[1])
 	}
-	w := r.where()
+	w := r.newFilter()
 	w.conditions = append(w.conditions, "state = 'blocked'")
-	w.in("id", waiters)
-	w.visible(r.visible, "project")
+	w.addIn("id", waiters)
+	w.addVisible(r.visible, "project")
 	found, err := list(r, scanString, "SELECT id FROM tasks WHERE "+w.sql(), w.args...)
 	blocked := make(map[string]bool, len(found))
 	for _, id := range found {
@@ -396,6 +396,6 @@ func scanSnooze(rs rows) (snooze, error) {
 	var z snooze
 	var until int64
 	err := rs.Scan(&z.question, &until)
-	z.until = at(until)
+	z.until = instantOf(until)
 	return z, err
 }

@@ -47,9 +47,9 @@ type call struct {
 	done  chan error
 }
 
-// lane holds the writes that wait for one workspace, or for the one writer of
+// writeQueue holds the writes that wait for one workspace, or for the one writer of
 // SQLite.
-type lane struct {
+type writeQueue struct {
 	mu      sync.Mutex
 	queue   []*call
 	running bool
@@ -61,10 +61,10 @@ func (db *DB) enqueue(workspace string, c *call) error {
 		db.mu.Unlock()
 		return fermata.Errorf(fermata.CodeUnavailable, "the database is closed")
 	}
-	l := db.lanes[workspace]
+	l := db.queues[workspace]
 	if l == nil {
-		l = &lane{}
-		db.lanes[workspace] = l
+		l = &writeQueue{}
+		db.queues[workspace] = l
 	}
 	db.work.Add(1)
 	db.mu.Unlock()
@@ -81,7 +81,7 @@ func (db *DB) enqueue(workspace string, c *call) error {
 }
 
 // drain commits groups until nothing waits any more.
-func (db *DB) drain(workspace string, l *lane) {
+func (db *DB) drain(workspace string, l *writeQueue) {
 	for {
 		l.mu.Lock()
 		n := min(len(l.queue), maxGroup)
@@ -143,7 +143,7 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 	if err != nil {
 		_ = db.noteFailure(err)
 		// What one call reads ahead may be at fault: the others must not fail with it.
-		return apart(calls, fmt.Errorf("%w: %w", errBroken, err))
+		return runAlone(calls, fmt.Errorf("%w: %w", errBroken, err))
 	}
 	g := &group{
 		db: db, sess: sess, workspace: workspace, head: head, ahead: read,
@@ -158,9 +158,9 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 		case g.broken != nil:
 			_ = db.noteFailure(g.broken)
 			sess.rollback()
-			return apart(slices.Concat(open, calls[i:]), fmt.Errorf("%w: %w", errBroken, g.broken))
+			return runAlone(slices.Concat(open, calls[i:]), fmt.Errorf("%w: %w", errBroken, g.broken))
 		case fnErr == nil:
-			tx.keep()
+			tx.joinGroup()
 			written = append(written, c)
 			open = append(open, c)
 		case len(written) > 0 && tx.sent:
@@ -179,7 +179,7 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 		}
 	}
 	if err := g.commit(ctx); err != nil {
-		return apart(open, db.noteFailure(err))
+		return runAlone(open, db.noteFailure(err))
 	}
 	db.noteCommit()
 	tell(written, nil)
@@ -189,9 +189,9 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 	return nil
 }
 
-// apart lets each call of a broken transaction run alone. Calls that this
+// runAlone lets each call of a broken transaction run alone. Calls that this
 // cannot help are told the error.
-func apart(calls []*call, err error) (again [][]*call) {
+func runAlone(calls []*call, err error) (again [][]*call) {
 	if len(calls) == 1 || !errors.Is(err, errBroken) || fermata.CodeOf(err) == fermata.CodeUnavailable {
 		tell(calls, err)
 		return nil

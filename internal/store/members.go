@@ -11,7 +11,7 @@ func scanMember(rs rows) (*fermata.Member, error) {
 	if err := rs.Scan(&m.ID, &m.Handle, &role, &groups, &createdAt, &m.Name, &m.Email, &projects, &m.Subject, &disabledAt); err != nil {
 		return nil, err
 	}
-	m.Role, m.CreatedAt, m.DisabledAt = fermata.Role(role), at(createdAt), optional(disabledAt)
+	m.Role, m.CreatedAt, m.DisabledAt = fermata.Role(role), instantOf(createdAt), optional(disabledAt)
 	if err := parse("projects", projects, &m.Projects); err != nil {
 		return nil, err
 	}

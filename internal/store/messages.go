@@ -16,7 +16,7 @@ func (r Reader) scanMessage(rs rows) (*fermata.Message, error) {
 	if m.HandedTo == notForRuns {
 		m.HandedTo = ""
 	}
-	m.Kind, m.Cancels, m.HandedAt, m.CreatedAt = fermata.MessageKind(kind), cancels == 1, optional(handedAt), at(createdAt)
+	m.Kind, m.Cancels, m.HandedAt, m.CreatedAt = fermata.MessageKind(kind), cancels == 1, optional(handedAt), instantOf(createdAt)
 	return m, parse("author", author, (*actor)(&m.Author))
 }
 

@@ -51,7 +51,7 @@ func closedBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (page [
 		if err := rs.Scan(&q.WorkspaceID, &q.ID, &q.Project, &typ, &status, &q.Title, &createdAt, &resolution); err != nil {
 			return nil, err
 		}
-		q.Type, q.Status, q.CreatedAt = fermata.QuestionType(typ), fermata.QuestionStatus(status), at(createdAt)
+		q.Type, q.Status, q.CreatedAt = fermata.QuestionType(typ), fermata.QuestionStatus(status), instantOf(createdAt)
 		return q, parse("resolution", resolution, q.Resolution)
 	}, func(q *fermata.Question) { page = append(page, q) })
 	return page, errors.Join(err, rs.Err())

@@ -74,7 +74,7 @@ func convertSecrets(ctx context.Context, tx *sql.Tx, version int64, convert func
 			if err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, c.changed(), c.value(value), f.at.workspace, f.at.row); err != nil {
+			if _, err := tx.ExecContext(ctx, c.changeSQL(), c.value(value), f.at.workspace, f.at.row); err != nil {
 				return err
 			}
 		}
@@ -83,7 +83,7 @@ func convertSecrets(ctx context.Context, tx *sql.Tx, version int64, convert func
 }
 
 func readCells(ctx context.Context, tx *sql.Tx, c sealedColumn) (found []sealedCell, err error) {
-	rs, err := tx.QueryContext(ctx, c.selected())
+	rs, err := tx.QueryContext(ctx, c.selectSQL())
 	if err != nil {
 		return nil, err
 	}

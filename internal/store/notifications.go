@@ -50,8 +50,8 @@ const recentQuestions = 5000
 // PastAnswers lists answered questions of a type among the latest ones of the
 // workspace, newest first.
 func (r Reader) PastAnswers(typ fermata.QuestionType, limit int) ([]*fermata.Question, error) {
-	w := r.where()
-	w.visible(r.visible, "project")
+	w := r.newFilter()
+	w.addVisible(r.visible, "project")
 	w.args = append(w.args, string(typ))
 	return list(r, r.scanQuestion, "SELECT "+questionColumns+" FROM (SELECT "+questionColumns+" FROM questions WHERE "+w.sql()+
 		fmt.Sprintf(` ORDER BY id DESC LIMIT %d) AS recent WHERE status = 'answered' AND type = $%d ORDER BY id DESC LIMIT %d`,

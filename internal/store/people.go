@@ -16,7 +16,7 @@ func scanToken(rs rows) (*fermata.Token, error) {
 		&lastUsedAt, &revokedAt); err != nil {
 		return nil, err
 	}
-	t.Kind, t.CreatedAt = fermata.ActorKind(kind), at(createdAt)
+	t.Kind, t.CreatedAt = fermata.ActorKind(kind), instantOf(createdAt)
 	t.ExpiresAt, t.LastUsedAt, t.RevokedAt = optional(expiresAt), optional(lastUsedAt), optional(revokedAt)
 	if err := parse("projects", projects, &t.Projects); err != nil {
 		return nil, err

@@ -137,7 +137,7 @@ func (b *postgresBackend) now(ctx context.Context) (time.Time, error) {
 	defer cancel()
 	var ms int64
 	err := b.pool.QueryRow(ctx, "SELECT "+postgresDialect.clock).Scan(&ms)
-	return time.UnixMilli(ms), replied(ctx, err)
+	return time.UnixMilli(ms), boundError(ctx, err)
 }
 
 func (b *postgresBackend) close(bool) error {
@@ -151,12 +151,12 @@ func (b *postgresBackend) look(ctx context.Context, lookups ...lookup) error {
 	if len(lookups) == 1 {
 		rs, err := b.pool.Query(ctx, lookups[0].sql, lookups[0].args...)
 		if err != nil {
-			return replied(ctx, err)
+			return boundError(ctx, err)
 		}
-		return replied(ctx, taken(rs, lookups[0]))
+		return boundError(ctx, scanLookup(rs, lookups[0]))
 	}
 	results := b.pool.SendBatch(ctx, queue(nil, lookups))
-	return replied(ctx, errors.Join(receive(results, nil, lookups), results.Close()))
+	return boundError(ctx, errors.Join(receive(results, nil, lookups), results.Close()))
 }
 
 // queue is what goes to the server together.
@@ -185,7 +185,7 @@ func (b *postgresBackend) notify(ctx context.Context, workspace string) error {
 	defer cancel()
 	// A hint need not be durable: it must not make the writers wait for an fsync of its own.
 	_, err := b.pool.Exec(ctx, "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)", b.channelFor(), b.name+" "+workspace)
-	return replied(ctx, err)
+	return boundError(ctx, err)
 }
 
 func (b *postgresBackend) listen(ctx context.Context, wake func(string)) error {
@@ -255,14 +255,14 @@ func (b *postgresBackend) lock(ctx context.Context, workspace string, ahead []lo
 }
 
 func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
-	ctx, cancel := b.patient(ctx)
+	ctx, cancel := b.boundContext(ctx)
 	defer cancel()
 	conn, err := b.pool.Acquire(ctx)
-	return conn, replied(ctx, err)
+	return conn, boundError(ctx, err)
 }
 
-// replied is [postgresError] for a round trip that has a bound.
-func replied(ctx context.Context, err error) error {
+// boundError is [postgresError] for a round trip that has a bound.
+func boundError(ctx context.Context, err error) error {
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
 		return unavailable("PostgreSQL", passing("PostgreSQL does not answer", hintPostgres, errors.Join(errSilent, err)))
 	}
@@ -280,7 +280,7 @@ func (s *postgresSession) run(ctx context.Context, before []statement, lookups [
 	if len(before)+len(lookups) == 0 {
 		return nil
 	}
-	ctx, cancel := s.b.patient(ctx)
+	ctx, cancel := s.b.boundContext(ctx)
 	defer cancel()
 	results := s.conn.SendBatch(ctx, queue(before, lookups))
 	err := errors.Join(receive(results, before, lookups), results.Close())
@@ -288,7 +288,7 @@ func (s *postgresSession) run(ctx context.Context, before []statement, lookups [
 		// Connections that were opened read-only stay so. New ones may reach a server that takes writes again.
 		s.b.pool.Reset()
 	}
-	return replied(ctx, err)
+	return boundError(ctx, err)
 }
 
 func receive(results pgx.BatchResults, before []statement, lookups []lookup) error {
@@ -306,24 +306,24 @@ func receive(results pgx.BatchResults, before []statement, lookups []lookup) err
 		if err != nil {
 			return err
 		}
-		if err := taken(rs, l); err != nil {
+		if err := scanLookup(rs, l); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// taken hands the rows to the look-up.
-func taken(rs pgx.Rows, l lookup) error {
+// scanLookup hands the rows to the look-up.
+func scanLookup(rs pgx.Rows, l lookup) error {
 	err := l.take(rs)
 	rs.Close()
 	return errors.Join(err, rs.Err())
 }
 
-// guarded returns the text of a statement that fails in the database unless it
+// guardedSQL returns the text of a statement that fails in the database unless it
 // changes exactly one row, so that the commit can be sent behind it without
 // waiting for its result. An insert of one row needs no guard.
-func (st statement) guarded() string {
+func (st statement) guardedSQL() string {
 	if !st.one || strings.HasPrefix(st.sql, "INSERT") {
 		return st.sql
 	}
@@ -342,7 +342,7 @@ func (s *postgresSession) commit(ctx context.Context, last []statement) error {
 	if len(last) <= fewStatements {
 		guarded := make([]statement, 0, len(last)+1)
 		for _, st := range last {
-			guarded = append(guarded, statement{sql: st.guarded(), args: st.args})
+			guarded = append(guarded, statement{sql: st.guardedSQL(), args: st.args})
 		}
 		err = s.run(ctx, append(guarded, unlimitCommit, statement{sql: "COMMIT"}), nil)
 	} else if err = s.run(ctx, append(last, unlimitCommit), nil); err == nil {

@@ -137,7 +137,7 @@ func hasCode(err error, code string) bool {
 // longer than the stall limit, and returns how many. PostgreSQL itself ends them, but for a client that was frozen
 // while it sent a batch or while it received one.
 func (b *postgresBackend) endFrozen(ctx context.Context) (ended int, err error) {
-	ctx, cancel := b.patient(ctx)
+	ctx, cancel := b.boundContext(ctx)
 	defer cancel()
 	tag, err := b.pool.Exec(ctx, `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
 		WHERE a.datname = current_database() AND a.usename = current_user AND a.pid <> pg_backend_pid()
@@ -145,5 +145,5 @@ func (b *postgresBackend) endFrozen(ctx context.Context) (ended int, err error) 
 		AND greatest(a.query_start, a.state_change) < clock_timestamp() - $1 * interval '1 millisecond'
 		AND EXISTS (SELECT 1 FROM pg_locks l WHERE l.pid = a.pid AND l.granted
 			AND l.relation = 'workspaces'::regclass AND l.mode <> 'AccessShareLock')`, b.stallLimit.Milliseconds())
-	return int(tag.RowsAffected()), replied(ctx, err)
+	return int(tag.RowsAffected()), boundError(ctx, err)
 }

@@ -91,8 +91,8 @@ func (l *line) isDead(ctx context.Context) bool {
 	return l.dead.Load()
 }
 
-// patient returns the context of one round trip of a write: it is bound by the patience, too.
-func (b *postgresBackend) patient(ctx context.Context) (context.Context, context.CancelFunc) {
+// boundContext returns the context of one round trip of a write: it is bound by the patience, too.
+func (b *postgresBackend) boundContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithTimeoutCause(ctx, b.patience, errSilent)
 	ctx, end := b.line.watch(ctx)
 	return ctx, func() {

@@ -30,7 +30,7 @@ func (b *postgresBackend) beSeen(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-func (b *postgresBackend) gone(ctx context.Context, names []string) ([]string, error) {
+func (b *postgresBackend) goneProcesses(ctx context.Context, names []string) ([]string, error) {
 	keys := make([]int64, len(names))
 	for i, name := range names {
 		keys[i] = b.presenceKey(name)

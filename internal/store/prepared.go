@@ -11,9 +11,9 @@ import (
 // Lists have as many texts as callers combine filters.
 const mostPrepared = 1000
 
-// prepared keeps statements that were used ready. What comes when there are
+// preparedCache keeps statements that were used ready. What comes when there are
 // enough is prepared for one use.
-type prepared struct {
+type preparedCache struct {
 	mu  sync.RWMutex
 	all map[string]*sql.Stmt
 }
@@ -24,7 +24,7 @@ type preparer interface {
 }
 
 // use hands the statement of a text to fn.
-func (p *prepared) use(ctx context.Context, on preparer, text string, fn func(*sql.Stmt) error) (err error) {
+func (p *preparedCache) use(ctx context.Context, on preparer, text string, fn func(*sql.Stmt) error) (err error) {
 	p.mu.RLock()
 	stmt := p.all[text]
 	p.mu.RUnlock()
@@ -42,7 +42,7 @@ func (p *prepared) use(ctx context.Context, on preparer, text string, fn func(*s
 }
 
 // keep reports whether it took the statement.
-func (p *prepared) keep(text string, stmt *sql.Stmt) bool {
+func (p *preparedCache) keep(text string, stmt *sql.Stmt) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.all[text] != nil || len(p.all) >= mostPrepared {
@@ -56,7 +56,7 @@ func (p *prepared) keep(text string, stmt *sql.Stmt) bool {
 }
 
 // forget drops all of them: their connection is closed.
-func (p *prepared) forget() {
+func (p *preparedCache) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.all = nil

@@ -5,17 +5,17 @@ import "context"
 // Self is the name of this process among those that share the database. Each handle has another one.
 func (db *DB) Self() string { return db.backend.self() }
 
-// IsSeen reports whether the other processes notice at once when this one ends: see [DB.Gone]. It is false for SQLite and behind a
+// IsSeen reports whether the other processes notice at once when this one ends: see [DB.GoneProcesses]. It is false for SQLite and behind a
 // pooler. It is also false while this process has lost the connection that shows that it is there.
 func (db *DB) IsSeen() bool { return db.backend.isSeen() }
 
 // CanBeSeen is closed once [DB.IsSeen] was true, or cannot become true.
 func (db *DB) CanBeSeen() <-chan struct{} { return db.backend.canBeSeen() }
 
-// Gone returns the names of those processes that the database does not see. A process that lost its connection is among them until
+// GoneProcesses returns the names of those processes that the database does not see. A process that lost its connection is among them until
 // it has connected again.
-func (db *DB) Gone(ctx context.Context, names []string) ([]string, error) {
-	return db.backend.gone(ctx, names)
+func (db *DB) GoneProcesses(ctx context.Context, names []string) ([]string, error) {
+	return db.backend.goneProcesses(ctx, names)
 }
 
 // Holders returns the workers that hold runs of the runner, in all workspaces.

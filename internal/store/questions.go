@@ -56,7 +56,7 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 		&q.HandedTo, &createdAt, &q.Unreached, &q.Version,
 	}
 	return dest, func() (*fermata.Question, error) {
-		q.Type, q.Status, q.CreatedAt = fermata.QuestionType(typ), fermata.QuestionStatus(status), at(createdAt)
+		q.Type, q.Status, q.CreatedAt = fermata.QuestionType(typ), fermata.QuestionStatus(status), instantOf(createdAt)
 		if deadline != noDeadline {
 			q.Deadline = optional(deadline)
 		}

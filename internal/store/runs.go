@@ -26,7 +26,7 @@ func (r Reader) runRow() (dest []any, take func() (*fermata.Run, error)) {
 	return dest, func() (*fermata.Run, error) {
 		run.State, run.ClaimedFrom, run.Result = fermata.RunState(state), fermata.TaskState(claimedFrom), fermata.Result(result)
 		run.Lease = time.Duration(lease) * time.Millisecond
-		run.LeaseUntil, run.StartedAt, run.EndedAt, run.Details = at(leaseUntil), at(startedAt), optional(endedAt), raw(details)
+		run.LeaseUntil, run.StartedAt, run.EndedAt, run.Details = instantOf(leaseUntil), instantOf(startedAt), optional(endedAt), rawJSON(details)
 		return run, nil
 	}
 }
@@ -98,7 +98,7 @@ func (r Reader) Log(runID string, offset int64, limit int) ([]fermata.LogChunk, 
 		var c fermata.LogChunk
 		var ms int64
 		err := rs.Scan(&c.Offset, &c.Text, &ms)
-		c.At = at(ms)
+		c.At = instantOf(ms)
 		return c, err
 	}, `SELECT byte_offset, text, at FROM run_log WHERE workspace_id = $1 AND run_id = $2 AND byte_offset >= $3
 		ORDER BY byte_offset LIMIT $4`, r.workspace, runID, offset, limit)

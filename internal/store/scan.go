@@ -97,8 +97,8 @@ func millis(t *time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// at returns the instant of a column, in milliseconds. JSON has years of four digits: what is beyond is the nearest of these.
-func at(ms int64) time.Time { return time.UnixMilli(min(max(ms, firstInstant), lastInstant)).UTC() }
+// instantOf returns the instant of a column, in milliseconds. JSON has years of four digits: what is beyond is the nearest of these.
+func instantOf(ms int64) time.Time { return time.UnixMilli(min(max(ms, firstInstant), lastInstant)).UTC() }
 
 // The first and the last instant that JSON can write.
 var (
@@ -110,7 +110,7 @@ func optional(ms int64) *time.Time {
 	if ms == 0 {
 		return nil
 	}
-	t := at(ms)
+	t := instantOf(ms)
 	return &t
 }
 
@@ -124,13 +124,13 @@ func text(v any) string {
 			return ""
 		}
 	}
-	return written(json.Marshal(v))
+	return jsonText(json.Marshal(v))
 }
 
 // exactText is [text] for a value that holds the bytes of an action.
-func exactText(v any) string { return written(fermata.ExactJSON(v)) }
+func exactText(v any) string { return jsonText(fermata.ExactJSON(v)) }
 
-func written(data []byte, err error) string {
+func jsonText(data []byte, err error) string {
 	if err != nil {
 		// The structs of the root have no value that JSON cannot hold; a raw
 		// message was read from valid JSON.
@@ -153,7 +153,7 @@ func parse(column, s string, v any) error {
 	return nil
 }
 
-func raw(s string) json.RawMessage {
+func rawJSON(s string) json.RawMessage {
 	if s == "" {
 		return nil
 	}

@@ -77,11 +77,11 @@ var sealedColumns = []sealedColumn{
 	{table: "named_tools", column: "tool", row: "name", since: sealToolsVersion},
 }
 
-func (c sealedColumn) selected() string {
+func (c sealedColumn) selectSQL() string {
 	return "SELECT workspace_id, " + c.row + ", " + c.column + " FROM " + c.table + " WHERE length(" + c.column + ") > 0"
 }
 
-func (c sealedColumn) changed() string {
+func (c sealedColumn) changeSQL() string {
 	return "UPDATE " + c.table + " SET " + c.column + " = $1 WHERE workspace_id = $2 AND " + c.row + " = $3"
 }
 
@@ -126,7 +126,7 @@ func (db *DB) SealedWith(ctx context.Context) string {
 func (db *DB) CheckKeys(ctx context.Context) error {
 	r := db.In(ctx, "")
 	for _, c := range sealedColumns {
-		found, err := list(r, c.scan, c.selected())
+		found, err := list(r, c.scan, c.selectSQL())
 		if err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (tx *Tx) reseal() (n int, err error) {
 		return 0, errNoKeys
 	}
 	for _, c := range sealedColumns {
-		found, err := list(tx.Reader, c.scan, c.selected()+" AND workspace_id = $1", tx.workspace)
+		found, err := list(tx.Reader, c.scan, c.selectSQL()+" AND workspace_id = $1", tx.workspace)
 		if err != nil {
 			return n, err
 		}
@@ -176,7 +176,7 @@ func (tx *Tx) reseal() (n int, err error) {
 			if err != nil {
 				return n, err
 			}
-			tx.exec(c.changed(), c.value(tx.seal(secret, f.at)), f.at.workspace, f.at.row)
+			tx.exec(c.changeSQL(), c.value(tx.seal(secret, f.at)), f.at.workspace, f.at.row)
 			n++
 		}
 	}

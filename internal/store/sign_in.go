@@ -17,7 +17,7 @@ func scanSession(rs rows) (*fermata.BrowserSession, error) {
 		return nil, err
 	}
 	s.Method, s.Assurance = fermata.SignInMethod(method), fermata.Assurance(assurance)
-	s.CreatedAt, s.LastSeenAt, s.ExpiresAt = at(createdAt), at(lastSeenAt), at(expiresAt)
+	s.CreatedAt, s.LastSeenAt, s.ExpiresAt = instantOf(createdAt), instantOf(lastSeenAt), instantOf(expiresAt)
 	return s, nil
 }
 
@@ -77,7 +77,7 @@ func scanSignInLink(rs rows) (*fermata.Link, error) {
 		return nil, err
 	}
 	l.Method, l.Assurance = fermata.SignInMethod(method), fermata.Assurance(assurance)
-	l.CreatedAt, l.ExpiresAt, l.UsedAt = at(createdAt), at(expiresAt), optional(usedAt)
+	l.CreatedAt, l.ExpiresAt, l.UsedAt = instantOf(createdAt), instantOf(expiresAt), optional(usedAt)
 	if err := parse("created_by", createdBy, (*actor)(&l.CreatedBy)); err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func scanFlow(rs rows) (Flow, error) {
 	var f Flow
 	var expiresAt int64
 	err := rs.Scan(&f.Workspace, &f.Kind, &f.Data, &f.Hash, &expiresAt)
-	f.ExpiresAt = at(expiresAt)
+	f.ExpiresAt = instantOf(expiresAt)
 	return f, err
 }
 
@@ -175,7 +175,7 @@ func scanPasskey(rs rows) (*fermata.Passkey, error) {
 	p := &fermata.Passkey{}
 	var createdAt, lastUsedAt int64
 	err := rs.Scan(&p.ID, &p.MemberID, &p.Name, &p.CredentialID, &p.Credential, &createdAt, &lastUsedAt)
-	p.CreatedAt, p.LastUsedAt = at(createdAt), optional(lastUsedAt)
+	p.CreatedAt, p.LastUsedAt = instantOf(createdAt), optional(lastUsedAt)
 	return p, err
 }
 

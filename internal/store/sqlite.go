@@ -29,7 +29,7 @@ type sqliteBackend struct {
 	conn *sql.Conn
 	gate chan struct{}
 	// writes are the statements of the writer, reads those of the readers.
-	writes, reads prepared
+	writes, reads preparedCache
 	files         sqliteFiles
 	// log is what the write-ahead log holds.
 	log writeAheadLog
@@ -132,7 +132,7 @@ var nobodyWatches = func() <-chan struct{} {
 func (b *sqliteBackend) self() string                                     { return b.name }
 func (b *sqliteBackend) isSeen() bool                                     { return false }
 func (b *sqliteBackend) canBeSeen() <-chan struct{}                       { return nobodyWatches }
-func (b *sqliteBackend) gone(context.Context, []string) ([]string, error) { return nil, nil }
+func (b *sqliteBackend) goneProcesses(context.Context, []string) ([]string, error) { return nil, nil }
 
 func (b *sqliteBackend) notify(context.Context, string) error { return nil }
 

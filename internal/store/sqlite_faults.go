@@ -35,7 +35,7 @@ func sqliteTrouble(err error) error {
 	case sqlite3.SQLITE_CANTOPEN:
 		return passing("the files of the database cannot be opened", "see that the folder is there and belongs to the server", err)
 	case sqlite3.SQLITE_IOERR:
-		return stopped("the disk failed: "+ioFailure(e.Code()), err)
+		return stopError("the disk failed: "+ioFailure(e.Code()), err)
 	case sqlite3.SQLITE_CORRUPT:
 		return malformed("the database is malformed", err)
 	case sqlite3.SQLITE_NOTADB:
@@ -61,7 +61,7 @@ func ioFailure(code int) string {
 func (b *sqliteBackend) failure(err error) error {
 	err = sqliteError(err)
 	if t := troubleOf(err); t != nil && t.Stopped && !t.Malformed && b.files.areReadOnly() {
-		readOnly := stopped("the file system of the database is read-only", t)
+		readOnly := stopError("the file system of the database is read-only", t)
 		readOnly.Hint = hintRemount
 		return unavailable("SQLite", readOnly)
 	}

@@ -49,7 +49,7 @@ func (b *sqliteBackend) inspect() error {
 	f := &b.files
 	info, err := os.Stat(f.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, f.opened) {
-		return unavailable("inspect", damaged("the file "+filepath.Base(f.path)+" was removed or replaced while the server was using it", err))
+		return unavailable("inspect", damageError("the file "+filepath.Base(f.path)+" was removed or replaced while the server was using it", err))
 	}
 	if err != nil {
 		return unavailable("inspect", passing("the file of the database cannot be looked at", "see the server's log", err))
@@ -114,10 +114,10 @@ func (b *sqliteBackend) inspectSizes() error {
 	}
 	// Pages that the file lacks may stand in the log, but this server's checkpoints make no file shorter.
 	if database < count*size {
-		return unavailable("inspect", damaged(fmt.Sprintf("the file %s was cut to %d bytes while the server was using it", filepath.Base(b.files.path), database), nil))
+		return unavailable("inspect", damageError(fmt.Sprintf("the file %s was cut to %d bytes while the server was using it", filepath.Base(b.files.path), database), nil))
 	}
 	if want := int64(pages) * (size + frameHeader); log < want {
-		return unavailable("inspect", damaged(fmt.Sprintf("the write-ahead log %s-wal was cut to %d bytes while the server was using it", filepath.Base(b.files.path), log), nil))
+		return unavailable("inspect", damageError(fmt.Sprintf("the write-ahead log %s-wal was cut to %d bytes while the server was using it", filepath.Base(b.files.path), log), nil))
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ type DB struct {
 	ends sync.Map
 
 	mu     sync.Mutex
-	lanes  map[string]*lane
+	queues  map[string]*writeQueue
 	closed bool
 	work   sync.WaitGroup
 }
@@ -103,7 +103,7 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{
-		opts: opts, backend: b, clock: &clock{elapsed: opts.Elapsed}, lanes: map[string]*lane{},
+		opts: opts, backend: b, clock: &clock{elapsed: opts.Elapsed}, queues: map[string]*writeQueue{},
 		health: health{failed: make(chan struct{}, 1), written: time.Now()},
 	}
 	b.onFault(func(err error) { _ = db.noteFailure(err) })
@@ -191,7 +191,7 @@ type backend interface {
 	self() string
 	isSeen() bool
 	canBeSeen() <-chan struct{}
-	gone(ctx context.Context, names []string) ([]string, error)
+	goneProcesses(ctx context.Context, names []string) ([]string, error)
 	// close ends the connections. After a failure the database is left as it is: it is not whole.
 	close(whole bool) error
 }

@@ -68,8 +68,8 @@ func (o taskOrder) sql() string {
 	return o.by + way + ", id" + way
 }
 
-// after adds the condition that a task stands behind a place.
-func (o taskOrder) after(w *filter, place TaskPlace) {
+// addAfter adds the condition that a task stands behind a place.
+func (o taskOrder) addAfter(w *filter, place TaskPlace) {
 	if place.ID == "" {
 		return
 	}
@@ -127,9 +127,9 @@ func (o taskOrder) sqlFor(state fermata.TaskState) string {
 
 // whereTask returns the conditions of a filter, except for the states.
 func (r Reader) whereTask(f TaskFilter) *filter {
-	w := r.where()
+	w := r.newFilter()
 	w.equal("project", f.Project)
-	w.visible(r.visible, "project")
+	w.addVisible(r.visible, "project")
 	w.equal("agent", f.Agent)
 	if f.ParentID != "" {
 		w.add("parent_id = $%d AND parent_id <> ''", f.ParentID)
@@ -146,7 +146,7 @@ func (r Reader) whereTask(f TaskFilter) *filter {
 func (r Reader) Tasks(f TaskFilter) ([]*fermata.Task, error) {
 	order := taskOrders[cmp.Or(f.Sort, fermata.SortNewest)]
 	w := r.whereTask(f)
-	order.after(w, f.After)
+	order.addAfter(w, f.After)
 	last := func(by string) string { return fmt.Sprintf(" ORDER BY %s LIMIT %d", by, f.Limit) }
 	if len(f.States) == 0 {
 		return list(r, r.scanTask, "SELECT "+taskColumns+" FROM tasks WHERE "+w.sql()+last(order.sql()), w.args...)

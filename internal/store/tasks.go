@@ -31,8 +31,8 @@ func (r Reader) taskRow() (dest []any, take func() (*fermata.Task, error)) {
 		&createdBy, &createdAt, &updatedAt, &t.Version, &t.WorkerTokenID, &t.AgentTokenID,
 	}
 	return dest, func() (*fermata.Task, error) {
-		t.State, t.Spec, t.Checkpoint = fermata.TaskState(state), raw(spec), raw(checkpoint)
-		t.DeferUntil, t.CreatedAt, t.UpdatedAt = optional(deferUntil), at(createdAt), at(updatedAt)
+		t.State, t.Spec, t.Checkpoint = fermata.TaskState(state), rawJSON(spec), rawJSON(checkpoint)
+		t.DeferUntil, t.CreatedAt, t.UpdatedAt = optional(deferUntil), instantOf(createdAt), instantOf(updatedAt)
 		t.EndsWithAnswer, t.Isolated = endsWithAnswer != 0, isolated != 0
 		if err := parse("created_by", createdBy, (*actor)(&t.CreatedBy)); err != nil {
 			return nil, err
@@ -84,7 +84,7 @@ func scanTaskOrigin(rs rows) (*fermata.Task, error) {
 		&t.RunID, &t.WorkerTokenID, &t.AgentTokenID); err != nil {
 		return nil, err
 	}
-	t.Spec, t.Isolated, t.EndsWithAnswer = raw(spec), isolated != 0, endsWithAnswer != 0
+	t.Spec, t.Isolated, t.EndsWithAnswer = rawJSON(spec), isolated != 0, endsWithAnswer != 0
 	return t, parse("created_by", createdBy, (*actor)(&t.CreatedBy))
 }
 
@@ -92,14 +92,14 @@ func scanTaskOrigin(rs rows) (*fermata.Task, error) {
 // error that lists some of them. A whole id is only looked up where the reader does not see every project.
 func (r Reader) FindID(noun, table, prefix, typed string) (string, error) {
 	whole := fermata.IsID(prefix, typed)
-	if whole && r.visible.Every() {
+	if whole && r.visible.HasAll() {
 		return typed, nil
 	}
 	suffix, ok := fermata.IDSuffix(prefix, typed)
 	if !whole && !ok {
 		return "", fermata.NotFound(noun, typed).WithHint("an id may be shortened to its last %d characters", fermata.LeastEnding)
 	}
-	w := r.where()
+	w := r.newFilter()
 	if whole {
 		w.add("id = $%d", typed)
 	} else {
@@ -216,11 +216,11 @@ func (r Reader) claimable(c fermata.ClaimRequest, n int) (string, []any) {
 // worker that isolates has a second one for isolated tasks. So each query reads the
 // first rows of its part of an index, and tasks for other workers cost nothing.
 func (r Reader) claimableColumns(columns string, c fermata.ClaimRequest, n int) (string, []any) {
-	w := r.where()
+	w := r.newFilter()
 	if len(c.Projects) > 0 {
 		w.oneOf("project", c.Projects)
 	}
-	w.visible(c.Visible, "project")
+	w.addVisible(c.Visible, "project")
 	if len(c.Agents) > 0 {
 		w.oneOf("agent", append(slices.Clone(c.Agents), ""))
 	}

@@ -78,13 +78,13 @@ func fullDisk(reason string, cause error) *Trouble {
 	return t
 }
 
-// stopped is an error after which nothing may be written.
-func stopped(reason string, cause error) *Trouble {
+// stopError is an error after which nothing may be written.
+func stopError(reason string, cause error) *Trouble {
 	return &Trouble{Reason: reason, Hint: hintStopped, Stopped: true, cause: cause}
 }
 
-// damaged is a malformed database whose files show what was done to them.
-func damaged(reason string, cause error) *Trouble {
+// damageError is a malformed database whose files show what was done to them.
+func damageError(reason string, cause error) *Trouble {
 	t := malformed(reason, cause)
 	t.seen = true
 	return t

@@ -90,8 +90,8 @@ func (tx *Tx) execAny(sql string, args ...any) {
 	tx.own = append(tx.own, statement{sql: sql, args: args})
 }
 
-// settleSaves turns the saved tasks into statements.
-func (tx *Tx) settleSaves() {
+// queueSaves turns the saved tasks into statements.
+func (tx *Tx) queueSaves() {
 	for _, t := range tx.saves {
 		tx.updateTask(t)
 	}
@@ -100,7 +100,7 @@ func (tx *Tx) settleSaves() {
 
 // look sends what is queued and then the look-ups.
 func (tx *Tx) look(ctx context.Context, lookups ...lookup) error {
-	tx.settleSaves()
+	tx.queueSaves()
 	if len(tx.own) > 0 {
 		tx.g.queue = append(tx.g.queue, tx.own...)
 		tx.own, tx.sent = nil, true
@@ -113,9 +113,9 @@ func (tx *Tx) look(ctx context.Context, lookups ...lookup) error {
 	return err
 }
 
-// keep makes the caller's writes part of the transaction.
-func (tx *Tx) keep() {
-	tx.settleSaves()
+// joinGroup makes the caller's writes part of the transaction.
+func (tx *Tx) joinGroup() {
+	tx.queueSaves()
 	tx.g.queue = append(tx.g.queue, tx.own...)
 	tx.g.events = append(tx.g.events, tx.events...)
 	maps.Copy(tx.g.ahead.touched, tx.touched)
@@ -126,7 +126,7 @@ func (g *group) commit(ctx context.Context) error {
 	if len(g.events) > 0 {
 		last := g.head.Chain
 		for _, e := range g.events {
-			e.Seal(last.Seq+1, last.Hash)
+			e.Link(last.Seq+1, last.Hash)
 			last = fermata.Chain{Seq: e.Seq, Hash: e.Hash}
 		}
 		g.queue = append(g.queue, g.db.backend.dialect().insertEvents(g.events)...)

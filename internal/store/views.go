@@ -6,7 +6,7 @@ func scanView(rs rows) (fermata.SavedView, error) {
 	var v fermata.SavedView
 	var shared, updatedAt int64
 	err := rs.Scan(&v.OwnerID, &v.Name, &v.Query, &shared, &updatedAt)
-	v.Shared, v.UpdatedAt = shared != 0, at(updatedAt)
+	v.Shared, v.UpdatedAt = shared != 0, instantOf(updatedAt)
 	return v, err
 }
 

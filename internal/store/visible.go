@@ -20,23 +20,23 @@ func (r Reader) Seeing(projects fermata.ProjectSet) Reader {
 	return r
 }
 
-// visible keeps the rows of the projects. The column names the project.
-func (f *filter) visible(projects fermata.ProjectSet, column string) {
-	if !projects.Every() {
+// addVisible keeps the rows of the projects. The column names the project.
+func (f *filter) addVisible(projects fermata.ProjectSet, column string) {
+	if !projects.HasAll() {
 		f.conditions = append(f.conditions, f.inProjects(projects, column))
 	}
 }
 
 // visibleTask keeps the rows of a table whose task is in one of the projects.
 func (f *filter) visibleTask(projects fermata.ProjectSet, table string) {
-	if !projects.Every() {
+	if !projects.HasAll() {
 		f.conditions = append(f.conditions, f.taskInProjects(projects, table))
 	}
 }
 
 // inProjects is the condition that a column names one of the projects.
 func (f *filter) inProjects(projects fermata.ProjectSet, column string) string {
-	condition := f.among(column, projects.Names)
+	condition := f.amongCondition(column, projects.Names)
 	if projects.Only {
 		return condition
 	}
@@ -49,8 +49,8 @@ func (f *filter) taskInProjects(projects fermata.ProjectSet, table string) strin
 		table, f.inProjects(projects, "tasks.project"))
 }
 
-// among is the condition that a column names one of the projects.
-func (f *filter) among(column string, projects []string) string {
+// amongCondition is the condition that a column names one of the projects.
+func (f *filter) amongCondition(column string, projects []string) string {
 	if len(projects) == 0 {
 		return "1 = 0"
 	}
@@ -68,7 +68,7 @@ func seen[T any](r Reader, noun, id string, v *T, project string) (*T, error) {
 
 // onlySeen returns the values whose projects are visible.
 func onlySeen[T any](r Reader, all []T, project func(T) string) []T {
-	if r.visible.Every() {
+	if r.visible.HasAll() {
 		return all
 	}
 	return slices.DeleteFunc(all, func(v T) bool { return !r.visible.Has(project(v)) })
@@ -81,11 +81,11 @@ func projectOfQuestion(q *fermata.Question) string { return q.Project }
 func (f *filter) visibleRow(projects fermata.ProjectSet, table string) {
 	switch table {
 	case "tasks", "questions":
-		f.visible(projects, "project")
+		f.addVisible(projects, "project")
 	case "runs":
 		f.visibleTask(projects, table)
 	case "deliveries":
-		if !projects.Every() {
+		if !projects.HasAll() {
 			f.conditions = append(f.conditions, "(task_id = '' OR "+f.taskInProjects(projects, table)+")")
 		}
 	}

@@ -83,7 +83,7 @@ func scanWorker(rs rows) (fermata.Worker, error) {
 	}
 	var o offer
 	err := parse("offer", what, &o)
-	w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible, w.SeenAt = o.Runners, o.Projects, o.Agents, o.Isolates, o.Visible, at(seenAt)
+	w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible, w.SeenAt = o.Runners, o.Projects, o.Agents, o.Isolates, o.Visible, instantOf(seenAt)
 	return w, err
 }
 
@@ -133,7 +133,7 @@ func scanGap(rs rows) (WorkerGap, error) {
 	var g WorkerGap
 	var isolated, since, told int64
 	err := rs.Scan(&g.Kind.Runner, &g.Kind.Project, &g.Kind.Agent, &isolated, &since, &told)
-	g.Kind.Isolated, g.Since, g.Told = isolated != 0, at(since), told != 0
+	g.Kind.Isolated, g.Since, g.Told = isolated != 0, instantOf(since), told != 0
 	return g, err
 }
 

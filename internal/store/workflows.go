@@ -21,7 +21,7 @@ func (r Reader) scanWorkflow(rs rows) (*fermata.Workflow, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.Enabled, w.CreatedAt, w.UpdatedAt = enabled != 0, at(createdAt), at(updatedAt)
+		w.Enabled, w.CreatedAt, w.UpdatedAt = enabled != 0, instantOf(createdAt), instantOf(updatedAt)
 		w.WebhookSecret, w.HasWebhookSecret = string(opened), len(opened) > 0
 		if err := parse("updated_by", updatedBy, (*actor)(&w.UpdatedBy)); err != nil {
 			return nil, err
@@ -109,7 +109,7 @@ const scheduleColumns = "workspace_id, workflow, trigger_at, cron, timezone, cat
 
 // Schedules lists the schedules of a workflow, or of all where it is empty.
 func (r Reader) Schedules(workflow string) ([]Schedule, error) {
-	w := r.where()
+	w := r.newFilter()
 	w.equal("workflow", workflow)
 	return list(r, scanSchedule, "SELECT "+scheduleColumns+" FROM schedules WHERE "+w.sql()+" ORDER BY workflow, trigger_at", w.args...)
 }
@@ -214,8 +214,8 @@ func scanWorkflowRun(rs rows) (*fermata.WorkflowRun, error) {
 		&run.Project, &run.Title, &state, &run.Reason, &run.Summary, &run.ParentID, &run.PendingQuestionID, &createdAt, &updatedAt,
 	}, func() (*fermata.WorkflowRun, error) {
 		run.Trigger, run.State = fermata.TriggerType(trigger), fermata.TaskState(state)
-		run.Cause, run.Inputs, run.CreatedAt, run.UpdatedAt = raw(cause), raw(inputs), at(createdAt), at(updatedAt)
-		if run.State.Ended() {
+		run.Cause, run.Inputs, run.CreatedAt, run.UpdatedAt = rawJSON(cause), rawJSON(inputs), instantOf(createdAt), instantOf(updatedAt)
+		if run.State.IsEnded() {
 			ended := run.UpdatedAt
 			run.EndedAt = &ended
 		}
@@ -242,12 +242,12 @@ func (r Reader) WorkflowRuns(f WorkflowRunFilter) ([]*fermata.WorkflowRun, error
 	w.equal("r.workflow", f.Workflow)
 	w.equal("r.trigger_type", string(f.Trigger))
 	w.equal("t.project", f.Project)
-	w.visible(r.visible, "t.project")
+	w.addVisible(r.visible, "t.project")
 	if f.Before != "" {
 		w.add("r.task_id < $%d", f.Before)
 	}
 	if len(f.States) > 0 {
-		w.in("t.state", f.States)
+		w.addIn("t.state", f.States)
 	}
 	w.args = append(w.args, f.Limit)
 	return list(r, scanWorkflowRun, "SELECT "+workflowRunColumns+workflowRunRows+" AND "+w.sql()+
@@ -302,8 +302,8 @@ func scanStep(rs rows) (*fermata.WorkflowStep, error) {
 		if item >= 0 {
 			s.Item = &item
 		}
-		s.State, s.Input, s.Output = fermata.StepState(state), raw(input), raw(output)
-		s.Until, s.StartedAt, s.EndedAt = optional(until), at(startedAt), optional(endedAt)
+		s.State, s.Input, s.Output = fermata.StepState(state), rawJSON(input), rawJSON(output)
+		s.Until, s.StartedAt, s.EndedAt = optional(until), instantOf(startedAt), optional(endedAt)
 		if failure != "" {
 			s.Error = &fermata.StepError{}
 			return s, parse("error", failure, s.Error)

@@ -132,7 +132,7 @@ func (g *Git) fetch(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(errAway, err)
 	}
-	known, isKnown := g.known(ctx)
+	known, isKnown := g.knownCommit(ctx)
 	if there == "" {
 		if isKnown {
 			return fmt.Errorf("the repository has no branch %s any more, which held the commit %s", g.branch, known)
@@ -150,14 +150,14 @@ func (g *Git) fetch(ctx context.Context) error {
 	if _, err := g.git(ctx, "update-ref", gitKept, "FETCH_HEAD"); err != nil {
 		return err
 	}
-	if now, _ := g.known(ctx); now != known {
+	if now, _ := g.knownCommit(ctx); now != known {
 		g.newest = nil
 	}
 	return nil
 }
 
-// known returns the commit up to which the repository is known.
-func (g *Git) known(ctx context.Context) (string, bool) {
+// knownCommit returns the commit up to which the repository is known.
+func (g *Git) knownCommit(ctx context.Context) (string, bool) {
 	commit, err := g.git(ctx, "rev-parse", "--quiet", "--verify", gitKept)
 	return commit, err == nil
 }
@@ -201,7 +201,7 @@ func (g *Git) Kept(ctx context.Context) ([]fermata.SignedCheckpoint, error) {
 
 // read returns the checkpoints up to the known commit.
 func (g *Git) read(ctx context.Context) ([]fermata.SignedCheckpoint, error) {
-	if _, ok := g.known(ctx); !ok {
+	if _, ok := g.knownCommit(ctx); !ok {
 		return nil, ctx.Err() // it holds none yet
 	}
 	messages, err := g.git(ctx, "log", "--reverse", "--format=%B", gitKept)

@@ -83,7 +83,7 @@ func (w *Worker) attend(ctx context.Context, claim *fermata.Claim) {
 	a.logw = newRunLog(func(sendCtx context.Context, text string) error {
 		_, err := w.server.AppendLog(sendCtx, claim.Run.ID, claim.Run.Token, text)
 		if fermata.CodeOf(err) == fermata.CodeStaleRun {
-			a.overtaken(sendCtx)
+			a.stopOvertaken(sendCtx)
 		}
 		return err
 	})
@@ -138,10 +138,10 @@ func (a *attempt) setEnded() {
 	a.away.Store(true)
 }
 
-// heard names what the agent was told, as the runner says. The server hands the rest to
+// toldIDs names what the agent was told, as the runner says. The server hands the rest to
 // the next run.
-func (a *attempt) heard() *[]string {
-	ids := a.inbox.told()
+func (a *attempt) toldIDs() *[]string {
+	ids := a.inbox.toldIDs()
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	return &ids

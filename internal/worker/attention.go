@@ -57,7 +57,7 @@ func (n *attention) change() {
 func (n *attention) run(ctx context.Context) {
 	again := backoff{}
 	for ctx.Err() == nil {
-		waits := n.waiting()
+		waits := n.waitingRuns()
 		if len(waits) == 0 {
 			select {
 			case <-ctx.Done():
@@ -75,9 +75,9 @@ func (n *attention) run(ctx context.Context) {
 	}
 }
 
-// waiting are the runs of which there can be news. Those whose agents take no words now
+// waitingRuns are the runs of which there can be news. Those whose agents take no words now
 // wait for reasons to stop: a cancellation leaves a stopping agent no more time.
-func (n *attention) waiting() []fermata.AttentionRun {
+func (n *attention) waitingRuns() []fermata.AttentionRun {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var waits []fermata.AttentionRun
@@ -167,7 +167,7 @@ func (a *attempt) hear(ctx context.Context, news fermata.News) error {
 	}
 	err := a.heartbeat(ctx, fetchWithin)
 	if isStale(err) {
-		a.overtaken(ctx)
+		a.stopOvertaken(ctx)
 		return nil
 	}
 	if err != nil {

@@ -50,7 +50,7 @@ func (c *workingCopy) commitAll(ctx context.Context, subject, task string) (bool
 		return false, err
 	}
 	args := []string{"commit-tree", tree, "-p", head}
-	merged, err := c.merged()
+	merged, err := c.mergedCommits()
 	if err != nil {
 		return false, err
 	}
@@ -67,8 +67,8 @@ func (c *workingCopy) commitAll(ctx context.Context, subject, task string) (bool
 // objectName is the name of a commit as files of git hold it.
 var objectName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// merged returns the commits that the agent began to merge and did not commit.
-func (c *workingCopy) merged() ([]string, error) {
+// mergedCommits returns the commits that the agent began to merge and did not commit.
+func (c *workingCopy) mergedCommits() ([]string, error) {
 	name := filepath.Join(c.data, "MERGE_HEAD")
 	if !isFile(name) {
 		return nil, nil

@@ -166,7 +166,7 @@ func (cs *copies) openFolder(ctx context.Context, parent string, want wishes) (*
 		held.release()
 		return nil, err
 	}
-	return &workingCopy{cs: cs, id: want.id, shared: want.shared(), workDir: dir, root: dir, lock: held}, nil
+	return &workingCopy{cs: cs, id: want.id, shared: want.isShared(), workDir: dir, root: dir, lock: held}, nil
 }
 
 // close lets the next run of the task into the copy.
@@ -209,8 +209,8 @@ func (c *workingCopy) rollBack(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// settled keeps what a completed run committed, also if a later run of the task fails.
-func (c *workingCopy) settled(ctx context.Context, log *slog.Logger) {
+// keepCommits keeps what a completed run committed, also if a later run of the task fails.
+func (c *workingCopy) keepCommits(ctx context.Context, log *slog.Logger) {
 	if c == nil || c.repo == nil || c.keep || c.cs.OnCompleted != Commit {
 		return
 	}

@@ -112,7 +112,7 @@ func (g copyGit) config() string {
 	text.WriteString(g.seen.carry())
 	writeSetting(&text, "core.bare", "false")
 	for _, key := range []string{"remote.origin.url", "remote.origin.pushurl"} {
-		if url := g.seen.last(key); isRelativePath(url) {
+		if url := g.seen.lastValue(key); isRelativePath(url) {
 			// Git would look for it in the working copy.
 			writeSetting(&text, key, filepath.Join(g.repo.top, url))
 		}
@@ -154,7 +154,7 @@ func (g copyGit) git(ctx context.Context, args ...string) (string, error) {
 // gitInput is git with something to read.
 func (g copyGit) gitInput(ctx context.Context, input string, args ...string) (string, error) {
 	env := localEnv()
-	if g.seen.last("extensions.partialclone") != "" {
+	if g.seen.lastValue("extensions.partialclone") != "" {
 		// What a partial clone lacks, git fetches from where it was cloned.
 		env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "GIT_ALLOW_PROTOCOL=") })
 	}
@@ -219,8 +219,8 @@ func (g copyGit) add(ctx context.Context, links []string) error {
 	return err
 }
 
-// changed reports whether the copy has anything that is in no commit.
-func (g copyGit) changed(ctx context.Context, head string) (bool, error) {
+// hasChanges reports whether the copy has anything that is in no commit.
+func (g copyGit) hasChanges(ctx context.Context, head string) (bool, error) {
 	tree, err := g.stage(ctx)
 	if err != nil {
 		return true, err

@@ -47,11 +47,11 @@ func (d desk) Progress(p fermata.Progress) {
 
 // Heard notes that the agent was told of something, from the claim or from the inbox.
 // What it was not told is handed to the next run.
-func (d desk) Heard(rc *fermata.ResumeContext) { d.a.inbox.heard(rc) }
+func (d desk) Heard(rc *fermata.ResumeContext) { d.a.inbox.noteTold(rc) }
 
 // KeepSession records the agent's session, which a heartbeat carries at once.
 func (d desk) KeepSession(s fermata.Session) {
-	d.a.keep(s)
+	d.a.keepSession(s)
 	d.a.beatNow()
 }
 
@@ -81,9 +81,9 @@ func (a *attempt) beatNow() {
 	}
 }
 
-// keep takes over what the agent says of its session. Where it runs is known
+// keepSession takes over what the agent says of its session. Where it runs is known
 // better here.
-func (a *attempt) keep(s fermata.Session) {
+func (a *attempt) keepSession(s fermata.Session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s.Runner, s.Worker, s.Dir, s.Branch = a.session.Runner, a.session.Worker, a.session.Dir, a.session.Branch
@@ -99,7 +99,7 @@ func (a *attempt) keep(s fermata.Session) {
 // currentSession returns the session with what the agent reported at the end.
 func (a *attempt) currentSession(reported *fermata.Session) fermata.Session {
 	if reported != nil {
-		a.keep(*reported)
+		a.keepSession(*reported)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -126,15 +126,15 @@ func (b *inbox) put(rc *fermata.ResumeContext) {
 	}
 }
 
-// heard notes that the agent was told.
-func (b *inbox) heard(rc *fermata.ResumeContext) {
+// noteTold notes that the agent was told.
+func (b *inbox) noteTold(rc *fermata.ResumeContext) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ids = append(b.ids, rc.IDs()...)
 }
 
-// told returns the ids of what the agent was told.
-func (b *inbox) told() []string {
+// toldIDs returns the ids of what the agent was told.
+func (b *inbox) toldIDs() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string{}, b.ids...)

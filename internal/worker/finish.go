@@ -18,7 +18,7 @@ import (
 func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
 	sendCtx, cancel := a.patience(ctx)
 	defer cancel()
-	fin = a.inspect(sendCtx, a.settle(sendCtx, fin))
+	fin = a.inspect(sendCtx, a.fillResult(sendCtx, fin))
 	secured := true
 	if fin.Result == fermata.ResultCompleted {
 		fin, secured = a.secure(sendCtx, fin)
@@ -41,7 +41,7 @@ func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
 		a.log.Warn("the result was not accepted; the working copy stays as it is", "result", accepted, "summary", reasonOf(fin), "code", fermata.CodeOf(err), "error", err)
 		a.copy.uncommit(sendCtx, a.log)
 	case goesOn && accepted == fermata.ResultCompleted:
-		a.copy.settled(sendCtx, a.log)
+		a.copy.keepCommits(sendCtx, a.log)
 		a.log.Info("completed a task that goes on: a person wrote meanwhile")
 	case goesOn && accepted == fermata.ResultFailed:
 		code, reason := a.failureOf(fin)
@@ -92,9 +92,9 @@ func (a *attempt) patience(ctx context.Context) (context.Context, context.Cancel
 	return sendCtx, func() { stop(); cancel() }
 }
 
-// settle decides what an agent meant that ended well without a word: it waits
+// fillResult decides what an agent meant that ended well without a word: it waits
 // for the question that it asked by the API, or else it completed.
-func (a *attempt) settle(ctx context.Context, fin fermata.Finish) fermata.Finish {
+func (a *attempt) fillResult(ctx context.Context, fin fermata.Finish) fermata.Finish {
 	if fin.Result != "" {
 		return fin
 	}
@@ -118,7 +118,7 @@ func (a *attempt) settle(ctx context.Context, fin fermata.Finish) fermata.Finish
 func (a *attempt) report(ctx context.Context, fin fermata.Finish) (sent fermata.Finish, goesOn bool, err error) {
 	pause := backoff{}
 	for {
-		fin.Heard = a.heard()
+		fin.Heard = a.toldIDs()
 		t, err := a.w.server.Finish(ctx, a.claim.Run.ID, fin)
 		switch code := fermata.CodeOf(err); {
 		case err == nil:
@@ -135,7 +135,7 @@ func (a *attempt) report(ctx context.Context, fin fermata.Finish) (sent fermata.
 		case refusesContent(code) && fin.Result != fermata.ResultFailed:
 			a.copy.uncommit(ctx, a.log)
 			a.copy.keep = true
-			fin = a.refused(fin, err)
+			fin = a.refusalFailure(fin, err)
 		case refusesContent(code):
 			fin = fermata.Finish{Result: fin.Result, Summary: clip(fin.Summary, maxSummary), Token: fin.Token}
 			pause.wait(ctx)
@@ -170,9 +170,9 @@ func refusesContent(code fermata.Code) bool {
 	}
 }
 
-// refused is the failure that takes the place of a report that the server
+// refusalFailure is the failure that takes the place of a report that the server
 // refused. The work may be good, so the working copy is kept.
-func (a *attempt) refused(fin fermata.Finish, err error) fermata.Finish {
+func (a *attempt) refusalFailure(fin fermata.Finish, err error) fermata.Finish {
 	f := a.fail(codeOf(err, codeAgentFailed), "The agent reported "+string(fin.Result)+", and the server refused the report: "+describe(err))
 	f.Token, f.Session = fin.Token, fin.Session
 	return f

@@ -76,7 +76,7 @@ func (c *workingCopy) openGit(ctx context.Context, seen settings) error {
 		return fmt.Errorf("the settings of the worktree %s are not as they were: %s. Undo the change in %s, or, if it is yours, remove %s and start the worker again",
 			c.root, list(changes), filepath.Join(c.data, "config.worktree"), name)
 	}
-	c.git.seen = seen.with(noted)
+	c.git.seen = seen.merge(noted)
 	c.git.branch = c.branch
 	return c.git.prepare()
 }
@@ -88,13 +88,13 @@ func (c *workingCopy) faults() []string {
 		return []string{err.Error()}
 	}
 	file := filepath.Join(c.root, ".git")
-	if place, ok := readLine(file, "gitdir: "); !ok || within(c.root, place) != c.data {
+	if place, ok := readLine(file, "gitdir: "); !ok || resolveIn(c.root, place) != c.data {
 		faults = append(faults, fmt.Sprintf("%s is not the file that git made; to mend it: rm -rf %s && echo %s >%s", file,
 			fermata.ShellWord(file), fermata.ShellWord("gitdir: "+c.data), fermata.ShellWord(file)))
 	}
 	for name, want := range map[string]string{"commondir": c.repo.common, "gitdir": file} {
 		path := filepath.Join(c.data, name)
-		if place, ok := readLine(path, ""); !ok || within(c.data, place) != want {
+		if place, ok := readLine(path, ""); !ok || resolveIn(c.data, place) != want {
 			faults = append(faults, fmt.Sprintf("%s does not name %s; to mend it: echo %s >%s", path, want, fermata.ShellWord(want), fermata.ShellWord(path)))
 		}
 	}

@@ -35,7 +35,7 @@ func (a *attempt) beat(ctx context.Context) {
 		case err == nil:
 			end = sent.Add(lease - margin)
 		case isStale(err):
-			a.overtaken(ctx)
+			a.stopOvertaken(ctx)
 			return
 		case ctx.Err() != nil:
 			return

@@ -17,11 +17,11 @@ const longestHistory = 100
 // task, for an agent whose conversation is lost.
 func (d desk) History(ctx context.Context) (*fermata.ResumeContext, error) {
 	t := d.a.claim.Task
-	questions, err := d.closed(ctx, t.ID)
+	questions, err := d.closedQuestions(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
-	messages, err := d.written(ctx, t.ID)
+	messages, err := d.writtenMessages(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -35,8 +35,8 @@ func (d desk) History(ctx context.Context) (*fermata.ResumeContext, error) {
 	return rc, nil
 }
 
-// closed returns the questions of the task that have ended, oldest first.
-func (d desk) closed(ctx context.Context, taskID string) ([]*fermata.Question, error) {
+// closedQuestions returns the questions of the task that have ended, oldest first.
+func (d desk) closedQuestions(ctx context.Context, taskID string) ([]*fermata.Question, error) {
 	all, err := pages(func(cursor string) ([]*fermata.Question, string, error) {
 		return d.a.w.server.Questions(ctx, client.QuestionQuery{TaskID: taskID, Cursor: cursor})
 	})
@@ -47,8 +47,8 @@ func (d desk) closed(ctx context.Context, taskID string) ([]*fermata.Question, e
 	return all[max(0, len(all)-longestHistory):], err
 }
 
-// written returns what people wrote into the thread, oldest first.
-func (d desk) written(ctx context.Context, taskID string) ([]*fermata.Message, error) {
+// writtenMessages returns what people wrote into the thread, oldest first.
+func (d desk) writtenMessages(ctx context.Context, taskID string) ([]*fermata.Message, error) {
 	all, err := pages(func(cursor string) ([]*fermata.Message, string, error) {
 		return d.a.w.server.Messages(ctx, taskID, cursor, 0)
 	})

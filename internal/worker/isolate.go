@@ -16,7 +16,7 @@ func (c *workingCopy) isolate(ctx context.Context, s *process.Sandbox) (context.
 	own := process.Sandbox{Hide: []string{c.cs.Folder, filepath.Dir(c.root)}, Write: []string{c.root}}
 	if c.repo != nil {
 		config := filepath.Join(c.git.dir, "config.shown")
-		if err := replaceFile(config, []byte(c.git.seen.shown())); err != nil {
+		if err := replaceFile(config, []byte(c.git.seen.withoutSecrets())); err != nil {
 			return ctx, err
 		}
 		own.Hide = append(own.Hide, c.repo.top)
@@ -32,8 +32,8 @@ var shownKeys = []string{
 	"core.*", "extensions.*", "index.*", "user.*", "branch.*", "remote.*.url", "remote.*.fetch", "filter.*", "diff.*", "merge.*", "lfs.*", "submodule.*",
 }
 
-// shown returns the lines of a configuration without secrets.
-func (s settings) shown() string {
+// withoutSecrets returns the lines of a configuration without secrets.
+func (s settings) withoutSecrets() string {
 	var text strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(s.Config)) {
 		if !matchesAny(shownKeys, key) {

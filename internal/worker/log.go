@@ -159,7 +159,7 @@ func (l *runLog) run() {
 			return
 		}
 		l.gather()
-		for text := l.next(); text != ""; text = l.next() {
+		for text := l.nextChunk(); text != ""; text = l.nextChunk() {
 			if !l.deliver(text) {
 				return
 			}
@@ -198,9 +198,9 @@ func (l *runLog) isOver() bool {
 	return l.ended && len(l.waiting) == 0
 }
 
-// next takes a chunk of valid text, "" when there is none. A character that is
+// nextChunk takes a chunk of valid text, "" when there is none. A character that is
 // not whole yet waits for its rest.
-func (l *runLog) next() string {
+func (l *runLog) nextChunk() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := min(logChunk, len(l.waiting))

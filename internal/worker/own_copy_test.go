@@ -132,7 +132,7 @@ func (w *world) flowOf(s *workflow.Service, source string, tools ...*fermata.Nam
 	patience.Await(w.t, "the run ends", func() bool {
 		ended, err = s.OneRun(w.t.Context(), operator, started.ID)
 		must(w.t, err)
-		return ended.State.Ended()
+		return ended.State.IsEnded()
 	})
 	return ended
 }

@@ -136,7 +136,7 @@ func (r repository) dataOf(dir string) (string, error) {
 		if err != nil {
 			continue // it is torn, or another worker removes it
 		}
-		if at := within(data, strings.TrimSpace(string(place))); at == filepath.Join(dir, ".git") {
+		if at := resolveIn(data, strings.TrimSpace(string(place))); at == filepath.Join(dir, ".git") {
 			return data, nil
 		}
 	}
@@ -152,8 +152,8 @@ func (r repository) forget(dir string) error {
 	return os.RemoveAll(data)
 }
 
-// within returns the path, which begins at the folder unless it is absolute.
-func within(folder, path string) string {
+// resolveIn returns the path, which begins at the folder unless it is absolute.
+func resolveIn(folder, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}

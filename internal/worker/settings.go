@@ -169,14 +169,14 @@ func (s settings) isHarmless(key string, values []string) bool {
 
 // changes names what is no longer as it was, sorted.
 func (s settings) changes(now settings) []string {
-	changed := compare(s.serious(s.Config), s.serious(now.Config), slices.Equal)
+	changed := compare(s.withoutHarmless(s.Config), s.withoutHarmless(now.Config), slices.Equal)
 	changed = append(changed, compare(s.Files, now.Files, func(a, b string) bool { return a == b })...)
 	slices.Sort(changed)
 	return changed
 }
 
-// serious returns the values without the harmless ones.
-func (s settings) serious(config map[string][]string) map[string][]string {
+// withoutHarmless returns the values without the harmless ones.
+func (s settings) withoutHarmless(config map[string][]string) map[string][]string {
 	left := maps.Clone(config)
 	maps.DeleteFunc(left, s.isHarmless)
 	return left
@@ -250,16 +250,16 @@ func writeSetting(text *strings.Builder, key, value string) {
 	fmt.Fprintf(text, "[%s%s]\n\t%s = \"%s\"\n", section, name, last, quoting.Replace(value))
 }
 
-// last returns the value that git goes by.
-func (s settings) last(key string) string {
+// lastValue returns the value that git goes by.
+func (s settings) lastValue(key string) string {
 	if values := s.Config[key]; len(values) > 0 {
 		return values[len(values)-1]
 	}
 	return ""
 }
 
-// with returns the settings with those of a worktree added.
-func (s settings) with(own settings) settings {
+// merge returns the settings with those of a worktree added.
+func (s settings) merge(own settings) settings {
 	both := settings{Config: maps.Clone(s.Config), Files: s.Files}
 	maps.Copy(both.Config, own.Config)
 	return both

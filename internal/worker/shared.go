@@ -25,8 +25,8 @@ type wishes struct {
 	push bool
 }
 
-// shared reports whether the working copy is not the task's own.
-func (w wishes) shared() bool { return w.id != w.task.ID }
+// isShared reports whether the working copy is not the task's own.
+func (w wishes) isShared() bool { return w.id != w.task.ID }
 
 // wishesOf reads them from the task's spec: {"working_copy": "id", "push": true}.
 // Tasks that name the same working copy share its folder and branch. With
@@ -118,7 +118,7 @@ func (w *Worker) tidy(ctx context.Context) {
 			continue // one that is being written
 		}
 		t, err := w.server.Task(ctx, e.Name())
-		if fermata.CodeOf(err) != fermata.CodeNotFound && (err != nil || !t.State.Ended()) {
+		if fermata.CodeOf(err) != fermata.CodeNotFound && (err != nil || !t.State.IsEnded()) {
 			continue
 		}
 		if err := w.copies.remove(ctx, e.Name()); err != nil {
@@ -177,6 +177,6 @@ func (cs *copies) isCommitted(ctx context.Context, c *workingCopy) bool {
 	if err != nil {
 		return false
 	}
-	changed, err := c.git.changed(ctx, head)
+	changed, err := c.git.hasChanges(ctx, head)
 	return err == nil && !changed
 }

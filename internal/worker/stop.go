@@ -59,10 +59,10 @@ func (a *attempt) knownStop() fermata.StopReason {
 // askWhyWithin bounds the call that asks why a run is over: its agent must be gone soon.
 const askWhyWithin = time.Second
 
-// overtaken stops a run of which the server said that it is over, without a reason. It asks
+// stopOvertaken stops a run of which the server said that it is over, without a reason. It asks
 // for the reason, because an agent whose task is paused has time to keep its session. A
 // run that is stopping already learns from the waiting call whether it has to hurry.
-func (a *attempt) overtaken(ctx context.Context) {
+func (a *attempt) stopOvertaken(ctx context.Context) {
 	if a.stopped.Load() {
 		return
 	}

@@ -158,7 +158,7 @@ func (c *workingCopy) dataFolders() []string {
 // name.
 func (c *workingCopy) isPlacedBy(data string) bool {
 	place, err := os.ReadFile(filepath.Join(data, "gitdir"))
-	return err == nil && filepath.Base(filepath.Dir(within(data, strings.TrimSpace(string(place))))) == c.id
+	return err == nil && filepath.Base(filepath.Dir(resolveIn(data, strings.TrimSpace(string(place))))) == c.id
 }
 
 // removeUnplaced removes git's data about this worktree if git was killed before it

@@ -28,7 +28,7 @@ func (cs *copies) openWorktree(ctx context.Context, r repository, want wishes, l
 	if err != nil {
 		return nil, err
 	}
-	c := &workingCopy{cs: cs, id: want.id, shared: want.shared(), push: want.push, repo: &r, branch: branchOf(want.id), lock: held}
+	c := &workingCopy{cs: cs, id: want.id, shared: want.isShared(), push: want.push, repo: &r, branch: branchOf(want.id), lock: held}
 	ctx = c.holding(ctx)
 	c.removeGitLocks()
 	c.removeUnplaced()

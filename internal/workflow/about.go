@@ -18,8 +18,8 @@ var (
 	issuePlace  = regexp.MustCompile(`^([\w.-]+/[\w.-]+#[0-9]+|https?://[^/]+/[^/]+/[^/]+/(issues|pull)/[0-9]+)$`)
 )
 
-// about names the issue of the run in its question.
-func (x *execution) about(a *fermata.Ask) {
+// nameIssue names the issue of the run in its question.
+func (x *execution) nameIssue(a *fermata.Ask) {
 	a.Metadata = withIssue(a.Metadata, x.ins, x.cause)
 }
 

@@ -29,7 +29,7 @@ func TestAQuestionNamesTheIssueOfItsRun(t *testing.T) {
 			a.Metadata = map[string]string{issueKey: test.said}
 		}
 		x := &execution{ins: test.ins, cause: test.cause}
-		if x.about(&a); a.Metadata[issueKey] != test.want {
+		if x.nameIssue(&a); a.Metadata[issueKey] != test.want {
 			t.Errorf("%s: %q, want %q", name, a.Metadata[issueKey], test.want)
 		}
 	}

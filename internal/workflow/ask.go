@@ -27,11 +27,11 @@ func (x *execution) ask(ctx context.Context, step *definition.Step, row *fermata
 	if err != nil {
 		return x.unreadable(ctx, step, row, err)
 	}
-	q, _, err := x.opened(ctx, step, a)
+	q, _, err := x.openQuestion(ctx, step, a)
 	if err == nil && q == nil {
 		var lean fermata.Ask
 		var skipped bool
-		if lean, skipped, err = x.unasked(ctx, step, row); skipped {
+		if lean, skipped, err = x.unaskedQuestion(ctx, step, row); skipped {
 			a = lean
 		}
 	}
@@ -44,24 +44,24 @@ func (x *execution) ask(ctx context.Context, step *definition.Step, row *fermata
 // unreadable fails a step whose input cannot be used, unless it is a question that a
 // threshold answers or sets aside.
 func (x *execution) unreadable(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, why error) error {
-	a, skipped, err := x.unasked(ctx, step, row)
+	a, skipped, err := x.unaskedQuestion(ctx, step, row)
 	switch {
 	case err != nil:
 		return err
 	case skipped:
 		return x.post(ctx, step, row, a)
 	default:
-		return x.failed(ctx, step, row, hopeless(codeInput, why))
+		return x.handleFailure(ctx, step, row, permanentError(codeInput, why))
 	}
 }
 
 // post asks the question of a step.
 func (x *execution) post(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) error {
-	if x.in(a) {
-		return x.failed(ctx, step, row, errShown("the question"))
+	if x.isIn(a) {
+		return x.handleFailure(ctx, step, row, errShown("the question"))
 	}
 	a.State = x.place(row)
-	x.about(&a)
+	x.nameIssue(&a)
 	if step.Suspend {
 		x.st.Waits = waitsPerson
 		row.State = fermata.StepWaiting
@@ -75,7 +75,7 @@ func (x *execution) note(ctx context.Context, step *definition.Step, row *fermat
 	a.Type = fermata.NonBlocking
 	a.IdempotencyKey = row.Key()
 	var asked *fermata.Question
-	err := x.commit(ctx, func(h *engine.Held) error {
+	err := x.commit(ctx, func(h *engine.LeasedRun) error {
 		q, err := h.Note(a, x.asker())
 		if err != nil {
 			return err
@@ -85,17 +85,17 @@ func (x *execution) note(ctx context.Context, step *definition.Step, row *fermat
 	})
 	if refusal := asRefusal(err); refusal != nil {
 		row.QuestionID = ""
-		return x.failed(ctx, step, row, refusal)
+		return x.handleFailure(ctx, step, row, refusal)
 	}
 	if err != nil {
 		return err
 	}
 	defaults, _ := asked.Defaults()
-	row.Output = data(map[string]any{"id": asked.ID, "answer": only(defaults), "answers": defaults, "source": "default"})
+	row.Output = data(map[string]any{"id": asked.ID, "answer": singleAnswer(defaults), "answers": defaults, "source": "default"})
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
 	}
-	x.next(step)
+	x.moveOn(step)
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 	x.touch(row)
 	before, st := *row, *x.st
 	aside := false
-	err := x.commit(ctx, func(h *engine.Held) error {
+	err := x.commit(ctx, func(h *engine.LeasedRun) error {
 		*row, *x.st = before, st
 		var err error
 		if aside, err = x.setAside(h, step, row, a); aside || err != nil {
@@ -150,7 +150,7 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 	if a.Type == fermata.ErrorRecovery {
 		return x.end(ctx, fermata.TaskFailed, fermata.ReasonStepFailed, "Nobody could be asked what to do: "+refusal.Error())
 	}
-	return x.failed(ctx, step, row, refusal)
+	return x.handleFailure(ctx, step, row, refusal)
 }
 
 // asideNote is said of a step that is left to people.
@@ -158,7 +158,7 @@ const asideNote = "the confidence is below the threshold: set aside for manual w
 
 // setAside leaves a step to people whose question nobody is asked, where something is done
 // before the run ends for it. It reports whether it did.
-func (x *execution) setAside(h *engine.Held, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) (bool, error) {
+func (x *execution) setAside(h *engine.LeasedRun, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) (bool, error) {
 	o := x.unsuccessful(fermata.TaskSkipped, fermata.ReasonLowConfidence, fmt.Sprintf("The step %s: %s.", step.ID, asideNote))
 	if o.Step == step.ID {
 		o.Message = asideNote
@@ -176,7 +176,7 @@ func (x *execution) setAside(h *engine.Held, step *definition.Step, row *fermata
 	row.End(fermata.StepSkipped, h.Tx.Now())
 	switch {
 	case handles:
-		x.next(step)
+		x.moveOn(step)
 	case forks:
 		return true, x.cancelPlaces(h, x.failBranch(o), "the step "+o.Step+" was set aside")
 	default:
@@ -190,7 +190,7 @@ func (x *execution) setAside(h *engine.Held, step *definition.Step, row *fermata
 func asRefusal(err error) error {
 	switch fermata.CodeOf(err) {
 	case fermata.CodeInvalidRequest, fermata.CodeQuorumUnreachable, fermata.CodePolicyViolation, fermata.CodeRateLimited:
-		return hopeless(codeRefused, err)
+		return permanentError(codeRefused, err)
 	default:
 		return nil
 	}
@@ -201,13 +201,13 @@ func (x *execution) question(ctx context.Context, row *fermata.WorkflowStep) (*f
 	return x.s.db.In(ctx, x.claim.Task.WorkspaceID).Question(row.QuestionID)
 }
 
-// closed goes on after the end of a step's question.
-func (x *execution) closed(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
+// afterQuestion goes on after the end of a step's question.
+func (x *execution) afterQuestion(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
 	x.st.Waits, x.st.Input = "", nil
 	r := q.Resolution
 	if err := engine.CheckRecorded(x.s.db.In(ctx, x.claim.Task.WorkspaceID), q); err != nil {
 		if fermata.CodeOf(err) == fermata.CodePolicyViolation {
-			err = x.failed(ctx, step, row, hopeless(codeRefused, err))
+			err = x.handleFailure(ctx, step, row, permanentError(codeRefused, err))
 		}
 		return err
 	}
@@ -215,11 +215,11 @@ func (x *execution) closed(ctx context.Context, step *definition.Step, row *ferm
 	case q.Status == fermata.Cancelled && r.DecideYourself && q.Type != fermata.Approval:
 		return x.decides(ctx, step, row, q)
 	case q.Status == fermata.Cancelled:
-		return x.failed(ctx, step, row, hopeless(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was withdrawn: %s", r.Comment)))
+		return x.handleFailure(ctx, step, row, permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was withdrawn: %s", r.Comment)))
 	case q.Status == fermata.TimedOut && r.Outcome == fermata.SkipTask:
-		return x.silent(ctx, step, row)
+		return x.handleSilence(ctx, step, row)
 	case q.Status == fermata.TimedOut && r.Outcome == fermata.FailTask:
-		return x.failed(ctx, step, row, hopeless(codeSilence, fermata.Errorf(fermata.CodeQuestionClosed, "nobody answered in time")))
+		return x.handleFailure(ctx, step, row, permanentError(codeSilence, fermata.Errorf(fermata.CodeQuestionClosed, "nobody answered in time")))
 	}
 	return x.answered(ctx, step, row, answerOf(q, r.Answers, r.AnsweredBy, r.At, r.Comment))
 }
@@ -233,12 +233,12 @@ func (x *execution) decides(ctx context.Context, step *definition.Step, row *fer
 	if len(defaults) == 0 {
 		answer["source"] = "none"
 	}
-	row.Note = who(q) + " let the run go on without an answer"
+	row.Note = decidedBy(q) + " let the run go on without an answer"
 	return x.answered(ctx, step, row, answer)
 }
 
-// only is the value of a single answer, and all of them where there are more.
-func only(answers map[string]any) any {
+// singleAnswer is the value of a single answer, and all of them where there are more.
+func singleAnswer(answers map[string]any) any {
 	if len(answers) == 1 {
 		for _, v := range answers {
 			return v
@@ -254,7 +254,7 @@ func only(answers map[string]any) any {
 func answerOf(q *fermata.Question, answers map[string]any, by *fermata.Actor, at time.Time, comment string) map[string]any {
 	source := map[fermata.ActorKind]string{fermata.ActorHuman: "human", fermata.ActorTimeout: "timeout", fermata.ActorPolicy: "auto"}[q.Resolution.DecidedBy]
 	out := map[string]any{
-		"id": q.ID, "answer": only(answers), "answers": answers, "comment": comment, "by": nil, "at": at.Format(time.RFC3339), "source": source,
+		"id": q.ID, "answer": singleAnswer(answers), "answers": answers, "comment": comment, "by": nil, "at": at.Format(time.RFC3339), "source": source,
 	}
 	if by != nil {
 		out["by"] = by.Name
@@ -303,7 +303,7 @@ func votersFor(q *fermata.Question, decision any) string {
 // answered takes an answer: the step is done, or rejected, its values are
 // injected, and the run goes on where the definition says.
 func (x *execution) answered(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, answer map[string]any) error {
-	row.Output = x.stored(answer)
+	row.Output = x.storedJSON(answer)
 	if answer["source"] == "auto" {
 		row.Note = "decided by the threshold of confidence, not by a person"
 	}
@@ -318,29 +318,29 @@ func (x *execution) answered(ctx context.Context, step *definition.Step, row *fe
 	resume := x.def.Resume(step)
 	if resume != nil {
 		if err := x.inject(row, resume, answer); err != nil {
-			return x.failed(ctx, step, row, hopeless(codeInput, err))
+			return x.handleFailure(ctx, step, row, permanentError(codeInput, err))
 		}
 	}
 	if rejected {
-		return x.rejected(ctx, step, answer)
+		return x.afterRejection(ctx, step, answer)
 	}
 	to := ""
 	if resume != nil {
 		to = resume.Goto
-		if by := resume.GotoBy[picked(answer)]; by != "" {
+		if by := resume.GotoBy[pickedOption(answer)]; by != "" {
 			to = by
 		}
 	}
 	if to == "" {
-		x.next(step)
+		x.moveOn(step)
 		return nil
 	}
 	x.jump(step, to)
 	return nil
 }
 
-// picked is what a way on by option calls an answer; "" where it has no name.
-func picked(answer map[string]any) string {
+// pickedOption is what a way on by option calls an answer; "" where it has no name.
+func pickedOption(answer map[string]any) string {
 	if yes, ok := answer["answer"].(bool); ok {
 		return map[bool]string{true: definition.Yes, false: definition.No}[yes]
 	}
@@ -356,19 +356,19 @@ func (x *execution) inject(row *fermata.WorkflowStep, resume *definition.Resume,
 		if err != nil {
 			return fmt.Errorf("inject %s: %w", named.Name, err)
 		}
-		x.st.inject(named.Name, value(x.stored(v)))
+		x.st.inject(named.Name, value(x.storedJSON(v)))
 	}
 	return nil
 }
 
-// rejected goes on as the step says about a rejection.
-func (x *execution) rejected(ctx context.Context, step *definition.Step, answer map[string]any) error {
+// afterRejection goes on as the step says about a rejection.
+func (x *execution) afterRejection(ctx context.Context, step *definition.Step, answer map[string]any) error {
 	switch {
 	case step.OnRejectGoto != "":
 		x.jump(step, step.OnRejectGoto)
 		return nil
 	case step.OnReject == definition.OnRejectSkip:
-		x.next(step)
+		x.moveOn(step)
 		return nil
 	}
 	summary := fmt.Sprintf("%v rejected the step %s.", answer["by"], step.ID)
@@ -378,8 +378,8 @@ func (x *execution) rejected(ctx context.Context, step *definition.Step, answer 
 	return x.end(ctx, fermata.TaskFailed, fermata.ReasonRejected, summary)
 }
 
-// silent goes on after nobody answered, where the question said to skip.
-func (x *execution) silent(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
+// handleSilence goes on after nobody answered, where the question said to skip.
+func (x *execution) handleSilence(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	row.Note = "nobody answered in time"
 	if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
 		return err
@@ -395,12 +395,12 @@ func (x *execution) afterSilence(ctx context.Context, step *definition.Step) err
 	case action == nil && step.Approves():
 		return x.endInSilence(ctx, step)
 	case action == nil:
-		x.next(step)
+		x.moveOn(step)
 		return nil
 	}
 	if action.Tool != "" {
 		x.st.Silent = step.ID
-		if err := x.instead(ctx, step, action); err != nil {
+		if err := x.doOnTimeout(ctx, step, action); err != nil {
 			return err
 		}
 		x.st.leave()
@@ -422,11 +422,11 @@ func timeoutStep(step *definition.Step) string { return step.ID + timeoutSuffix 
 
 const timeoutSuffix = ".on_timeout"
 
-// instead does what is to be done when nobody answered.
-func (x *execution) instead(ctx context.Context, step *definition.Step, action *definition.Action) error {
+// doOnTimeout does what is to be done when nobody answered.
+func (x *execution) doOnTimeout(ctx context.Context, step *definition.Step, action *definition.Action) error {
 	does := &definition.Step{ID: timeoutStep(step), Tool: action.Tool, Input: action.Input, Line: step.Line}
 	row := x.current(does.ID)
-	if row == nil || row.State.Ended() && row.State != fermata.StepFailed {
+	if row == nil || row.State.IsEnded() && row.State != fermata.StepFailed {
 		row = x.begin(does, x.st.visit(does.ID), nil)
 	} else {
 		if row.State == fermata.StepFailed {
@@ -440,13 +440,13 @@ func (x *execution) instead(ctx context.Context, step *definition.Step, action *
 	}
 	if err == nil {
 		var named *fermata.NamedTool
-		if named, err = x.named(ctx, does.Tool); err == nil {
+		if named, err = x.namedTool(ctx, does.Tool); err == nil {
 			var output any
 			var note string
 			if output, note, err = x.call(ctx, does, row, named, input); err == nil {
 				err = x.take(does, row, output)
 			}
-			row.Note = x.told(note)
+			row.Note = x.hideInText(note)
 		}
 	}
 	if ctx.Err() != nil {
@@ -457,7 +457,7 @@ func (x *execution) instead(ctx context.Context, step *definition.Step, action *
 	}
 	row.Error = x.describe(err)
 	if retry := retryOf(does, row.Error); row.Attempt < retry.Attempts && !isPermanent(err) {
-		return x.again(ctx, row, x.delay(retry, row.Attempt, err))
+		return x.deferAttempt(ctx, row, x.delay(retry, row.Attempt, err))
 	}
 	if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
 		return err
@@ -465,9 +465,9 @@ func (x *execution) instead(ctx context.Context, step *definition.Step, action *
 	return x.end(ctx, fermata.TaskFailed, fermata.ReasonStepFailed, "What is to be done after silence failed: "+row.Error.Message)
 }
 
-// late takes an answer that came after the deadline, with the wish to restart
+// takeLateAnswer takes an answer that came after the deadline, with the wish to restart
 // the run with it.
-func (x *execution) late(ctx context.Context) error {
+func (x *execution) takeLateAnswer(ctx context.Context) error {
 	if x.claim.Context == nil || x.st.Waits != "" || !x.isAlone() {
 		return nil
 	}

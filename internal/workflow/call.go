@@ -16,9 +16,9 @@ import (
 // callWithin is how long a call may take where the step says nothing.
 const callWithin = 5 * time.Minute
 
-// named returns the workspace's own tool that a step means, or the server that
+// namedTool returns the workspace's own tool that a step means, or the server that
 // has it; nil for a tool of this process.
-func (x *execution) named(ctx context.Context, name string) (*fermata.NamedTool, error) {
+func (x *execution) namedTool(ctx context.Context, name string) (*fermata.NamedTool, error) {
 	if x.s.tools[name] != nil {
 		return nil, nil
 	}
@@ -56,7 +56,7 @@ func (x *execution) call(ctx context.Context, step *definition.Step, row *fermat
 		_, name, _ := strings.Cut(step.Tool, ".")
 		result, err = x.s.Servers.Call(ctx, named.Name, *named.Server, name, c)
 	default:
-		return nil, "", hopeless(codeNoTool, fermata.Errorf(fermata.CodeNotFound, "there is no tool %s", step.Tool).
+		return nil, "", permanentError(codeNoTool, fermata.Errorf(fermata.CodeNotFound, "there is no tool %s", step.Tool).
 			WithHint("fermata workflow tools list shows those that there are"))
 	}
 	safe := idempotent || tool.IsSafeToRetry(err)
@@ -71,7 +71,7 @@ func (x *execution) call(ctx context.Context, step *definition.Step, row *fermat
 
 // isIdempotent reports whether a server says so of its tool.
 func isIdempotent(server *fermata.NamedTool, name string) bool {
-	list, _ := listed(server)
+	list, _ := listedTools(server)
 	return slices.ContainsFunc(list, func(i fermata.ToolInfo) bool { return i.Name == name && i.Idempotent })
 }
 
@@ -88,8 +88,8 @@ func limit(step *definition.Step, named *fermata.NamedTool) time.Duration {
 	return callWithin
 }
 
-// given is the length of what the other items of a step have given.
-func (x *execution) given(row *fermata.WorkflowStep) int {
+// outputLength is the length of what the other items of a step have given.
+func (x *execution) outputLength(row *fermata.WorkflowStep) int {
 	total := 0
 	for _, r := range x.rows {
 		if r != row && r.Item != nil && r.Step == row.Step && r.Occurrence == row.Occurrence {
@@ -101,14 +101,14 @@ func (x *execution) given(row *fermata.WorkflowStep) int {
 
 // take keeps the output of a step, if it is what it has to be.
 func (x *execution) take(step *definition.Step, row *fermata.WorkflowStep, output any) error {
-	doc := x.stored(output)
+	doc := x.storedJSON(output)
 	length, whose := len(doc), "the output has"
 	if row.Item != nil {
 		// Those of all items are kept until the step is done, and are its output.
-		length, whose = length+x.given(row), "the outputs of the items have"
+		length, whose = length+x.outputLength(row), "the outputs of the items have"
 	}
 	if length > fermata.MaxStepOutput {
-		return hopeless(codeTooLarge, fermata.Errorf(fermata.CodeInvalidRequest, "%s %d bytes, a step may give %d", whose, length, fermata.MaxStepOutput).
+		return permanentError(codeTooLarge, fermata.Errorf(fermata.CodeInvalidRequest, "%s %d bytes, a step may give %d", whose, length, fermata.MaxStepOutput).
 			WithHint("write it to a file or an address, and give that"))
 	}
 	if err := fitsSchema(step.Schema, value(doc), codeOutput); err != nil {

@@ -29,7 +29,7 @@ type unit struct {
 type child struct {
 	schema json.RawMessage
 	// create makes the task in the transaction that stops the run.
-	create func(x *execution, h *engine.Held, step *definition.Step, u unit) (*fermata.Task, error)
+	create func(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error)
 }
 
 // spec is what a step's task tells its worker beside the text.
@@ -63,12 +63,12 @@ func (s *Service) childOf(name string) (child, bool) {
 
 // namedChild returns how a tool of the workspace is delegated.
 func (s *Service) namedChild(n *fermata.NamedTool) child {
-	return child{schema: n.Schema, create: func(x *execution, h *engine.Held, step *definition.Step, u unit) (*fermata.Task, error) {
+	return child{schema: n.Schema, create: func(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
 		env := definition.Env{"input": u.input, "inputs": x.ins, "trigger": x.cause, "run": map[string]any{"id": x.run.ID, "workflow": x.run.Workflow}}
 		if n.Agent != nil {
 			prompt, err := text(n.Agent.Prompt, env)
 			if err != nil {
-				return nil, hopeless(codeInput, fmt.Errorf("the prompt of %s: %w", n.Name, err))
+				return nil, permanentError(codeInput, fmt.Errorf("the prompt of %s: %w", n.Name, err))
 			}
 			return x.task(h, step, u, fermata.NewTask{
 				Runner: n.Agent.Runner, Agent: n.Agent.Agent, Size: n.Agent.Size, Isolated: n.Isolated, Body: AgentPrompt(prompt, n.Schema) + u.feedback,
@@ -78,7 +78,7 @@ func (s *Service) namedChild(n *fermata.NamedTool) child {
 		for i, arg := range n.Command {
 			var err error
 			if argv[i], err = text(arg, env); err != nil {
-				return nil, hopeless(codeInput, fmt.Errorf("the command of %s: %w", n.Name, err))
+				return nil, permanentError(codeInput, fmt.Errorf("the command of %s: %w", n.Name, err))
 			}
 		}
 		return x.task(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: n.Isolated}, spec{Command: argv, Timeout: ownLimit(step, n)})
@@ -121,7 +121,7 @@ func template(source string) (definition.Value, error) {
 	return v, nil
 }
 
-func createAgent(x *execution, h *engine.Held, step *definition.Step, u unit) (*fermata.Task, error) {
+func createAgent(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
 	str := func(key string) string { s, _ := u.input[key].(string); return s }
 	isolated, _ := u.input["isolated"].(bool)
 	return x.task(h, step, u, fermata.NewTask{
@@ -129,7 +129,7 @@ func createAgent(x *execution, h *engine.Held, step *definition.Step, u unit) (*
 	}, spec{Timeout: ownLimit(step, nil)})
 }
 
-func createShell(x *execution, h *engine.Held, step *definition.Step, u unit) (*fermata.Task, error) {
+func createShell(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
 	var argv []string
 	if script, ok := u.input["run"].(string); ok {
 		argv = []string{"sh", "-eu", "-c", script}
@@ -143,7 +143,7 @@ func createShell(x *execution, h *engine.Held, step *definition.Step, u unit) (*
 }
 
 // task makes the task of a step.
-func (x *execution) task(h *engine.Held, step *definition.Step, u unit, n fermata.NewTask, sp spec) (*fermata.Task, error) {
+func (x *execution) task(h *engine.LeasedRun, step *definition.Step, u unit, n fermata.NewTask, sp spec) (*fermata.Task, error) {
 	if n.Title == "" {
 		n.Title = x.run.Workflow + ": " + step.ID
 		if u.row.Item != nil {
@@ -186,7 +186,7 @@ func (x *execution) pushesOwn() bool {
 }
 
 // createRun starts a run of another workflow below this one.
-func (s *Service) createRun(x *execution, h *engine.Held, _ *definition.Step, u unit) (*fermata.Task, error) {
+func (s *Service) createRun(x *execution, h *engine.LeasedRun, _ *definition.Step, u unit) (*fermata.Task, error) {
 	name, _ := u.input["name"].(string)
 	w, err := h.Tx.Workflow(name)
 	if err == nil && w.Project != orDefault(x.run.Project) {
@@ -198,33 +198,33 @@ func (s *Service) createRun(x *execution, h *engine.Held, _ *definition.Step, u 
 			WithHint("a step starts workflows of its own project; one of another project is started by its webhook")
 	}
 	if err != nil {
-		return nil, hopeless(codeInput, err)
+		return nil, permanentError(codeInput, err)
 	}
 	if _, own, err := ownRun(h.Tx, x.run.ID, name); err != nil || own != "" {
 		if err == nil {
-			err = hopeless(codeInput, fermata.Errorf(fermata.CodeIllegalTransition, "this step is a part of the run %s of %s, which would never end", own, name).
+			err = permanentError(codeInput, fermata.Errorf(fermata.CodeIllegalTransition, "this step is a part of the run %s of %s, which would never end", own, name).
 				WithHint("name another workflow, or go back with goto, which is counted"))
 		}
 		return nil, err
 	}
 	d, err := s.loadPinned(h.Tx.Reader, name, w.Hash)
 	if err != nil {
-		return nil, hopeless(codeInput, err)
+		return nil, permanentError(codeInput, err)
 	}
 	given, _ := u.input["inputs"].(map[string]any)
-	if x.in(given) {
+	if x.isIn(given) {
 		return nil, errShown("the run")
 	}
 	inputs, err := checkInputs(d, given)
 	if err != nil {
-		return nil, hopeless(codeInput, err)
+		return nil, permanentError(codeInput, err)
 	}
 	id, err := s.fire(h.Tx, firing{
 		def: d, workflow: w, trigger: fermata.TriggerWorkflow, inputs: inputs, by: x.run.StartedBy, parent: x.run.ID, insist: true,
 		cause: map[string]any{"type": string(fermata.TriggerWorkflow), "run": x.run.ID, "workflow": x.run.Workflow, "step": u.row.Step},
 	})
 	if err != nil {
-		return nil, hopeless(codeInput, err)
+		return nil, permanentError(codeInput, err)
 	}
 	return h.Tx.Task(id)
 }
@@ -247,7 +247,7 @@ func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fe
 	x.st.Waits = waitsChildren
 	row.State = fermata.StepWaiting
 	x.touch(row)
-	err := x.park(ctx, nil, func(h *engine.Held) ([]string, error) {
+	err := x.park(ctx, nil, func(h *engine.LeasedRun) ([]string, error) {
 		ids := slices.Clone(open)
 		for _, u := range units {
 			t, err := c.create(x, h, step, u)
@@ -276,7 +276,7 @@ func asChildRefusal(err error) error {
 		return f
 	}
 	if fermata.CodeOf(err) == fermata.CodeInvalidRequest {
-		return hopeless(codeInput, err)
+		return permanentError(codeInput, err)
 	}
 	return nil
 }
@@ -286,7 +286,7 @@ func (x *execution) gather(ctx context.Context, step *definition.Step, row *ferm
 	if step.Foreach != nil {
 		return x.gatherItems(ctx, step, row)
 	}
-	ended, err := x.taken(ctx, step, row)
+	ended, err := x.takeOutput(ctx, step, row)
 	if err != nil {
 		x.st.Waits = ""
 		return x.failedOrLost(ctx, step, row, err)
@@ -298,7 +298,7 @@ func (x *execution) gather(ctx context.Context, step *definition.Step, row *ferm
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
 	}
-	x.next(step)
+	x.moveOn(step)
 	return nil
 }
 
@@ -307,21 +307,21 @@ func (x *execution) failedOrLost(ctx context.Context, step *definition.Step, row
 	if fermata.CodeOf(err) == fermata.CodeUnavailable || ctx.Err() != nil {
 		return err
 	}
-	return x.failed(ctx, step, row, err)
+	return x.handleFailure(ctx, step, row, err)
 }
 
-// taken takes the output of a row's task, and reports whether it has ended.
-func (x *execution) taken(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (ended bool, err error) {
+// takeOutput takes the output of a row's task, and reports whether it has ended.
+func (x *execution) takeOutput(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (ended bool, err error) {
 	r := x.s.db.In(ctx, x.claim.Task.WorkspaceID)
 	t, err := r.Task(row.ChildID)
 	if err != nil {
 		return false, err
 	}
-	if !t.State.Ended() {
+	if !t.State.IsEnded() {
 		return false, nil
 	}
 	if t.Reason == fermata.ReasonLowConfidence && row.QuestionID != "" {
-		return true, hopeless(codeAside, errors.New(asideNote))
+		return true, permanentError(codeAside, errors.New(asideNote))
 	}
 	var run *fermata.Run
 	if t.RunID != "" {
@@ -369,23 +369,23 @@ func (x *execution) takenAnswer(ctx context.Context, step *definition.Step, row 
 	}
 	if err := engine.CheckRecorded(x.s.db.In(ctx, x.claim.Task.WorkspaceID), q); err != nil {
 		if fermata.CodeOf(err) == fermata.CodePolicyViolation {
-			err = hopeless(codeRefused, err)
+			err = permanentError(codeRefused, err)
 		}
 		return err
 	}
 	switch r := q.Resolution; {
 	case q.Status == fermata.Answered, q.Status == fermata.TimedOut && r.Outcome == fermata.TakeDefault:
 	case q.Status == fermata.TimedOut:
-		return hopeless(codeSilence, fermata.Errorf(fermata.CodeQuestionClosed, "nobody answered in time"))
+		return permanentError(codeSilence, fermata.Errorf(fermata.CodeQuestionClosed, "nobody answered in time"))
 	default:
-		return hopeless(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was not answered: it is %s", q.Status))
+		return permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was not answered: it is %s", q.Status))
 	}
 	answer := answerOf(q, q.Resolution.Answers, q.Resolution.AnsweredBy, q.Resolution.At, q.Resolution.Comment)
 	if err := x.take(step, row, answer); err != nil || answer["decision"] != fermata.Reject {
 		return err
 	}
 	if step.OnReject != definition.OnRejectSkip && step.OnRejectGoto == "" {
-		return hopeless(codeRejected, fmt.Errorf("%v rejected it", answer["by"]))
+		return permanentError(codeRejected, fmt.Errorf("%v rejected it", answer["by"]))
 	}
 	row.State = fermata.StepRejected
 	return nil
@@ -434,7 +434,7 @@ func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *ferm
 		return object(run.Details)["outputs"], nil
 	}
 	if len(schema) == 0 {
-		named, err := x.named(ctx, step.Tool)
+		named, err := x.namedTool(ctx, step.Tool)
 		if err != nil {
 			return nil, err
 		}

@@ -433,14 +433,14 @@ func (w *crashWorld) moveOn(id string) (ended bool) {
 		w.answer(run.PendingQuestion, fermata.Answer{Answer: "b"})
 	}
 	for _, s := range run.Steps {
-		if run.State != fermata.TaskBlocked || s.QuestionID == "" || s.State.Ended() {
+		if run.State != fermata.TaskBlocked || s.QuestionID == "" || s.State.IsEnded() {
 			continue
 		}
 		if q, err := w.e.Question(w.Context(), ann, s.QuestionID); err == nil && q.Status == fermata.Pending {
 			w.answer(q, fermata.Answer{Answer: "b"})
 		}
 	}
-	return run.State.Ended()
+	return run.State.IsEnded()
 }
 
 func (w *crashWorld) startRuns(n int) (ids []string) {

@@ -41,19 +41,19 @@ func (s *Service) Validate(ctx context.Context, c fermata.Caller, source string)
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return Validation{}, err
 	}
-	known, err := s.known(ctx, c)
+	known, err := s.knownNames(ctx, c)
 	if err != nil {
 		return Validation{}, err
 	}
 	w, problems := definition.Load([]byte(source), known)
-	return validated(w, problems), nil
+	return validationOf(w, problems), nil
 }
 
 // Check says what is wrong with a definition where there is no server to ask:
 // one that has these tools beside the engine's own, and perhaps others.
 func Check(source []byte, tools []tool.Info) Validation {
 	w, problems := definition.Load(source, knownOffline(tools))
-	return validated(w, problems)
+	return validationOf(w, problems)
 }
 
 // knownOffline returns the tools that a definition may name where no server is asked: these tools and the engine's own.
@@ -63,7 +63,7 @@ func knownOffline(tools []tool.Info) definition.Known {
 	return known
 }
 
-func validated(w *definition.Workflow, problems []definition.Problem) Validation {
+func validationOf(w *definition.Workflow, problems []definition.Problem) Validation {
 	v := Validation{Valid: w != nil, Problems: onWire(problems)}
 	if w != nil {
 		v.Name, v.Graph = w.Name, graphOf(w)
@@ -94,7 +94,7 @@ func graphOf(w *definition.Workflow) *fermata.WorkflowGraph {
 // Put keeps a definition under a name. Runs that are under way stay with the
 // one that they began with.
 func (s *Service) Put(ctx context.Context, c fermata.Caller, name string, d Definition) (*fermata.Workflow, error) {
-	known, err := s.known(ctx, c)
+	known, err := s.knownNames(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -109,11 +109,11 @@ func (s *Service) Put(ctx context.Context, c fermata.Caller, name string, d Defi
 		return nil, fermata.Invalid(fermata.Problem{Field: "source", Message: fmt.Sprintf("is named %q, not %q", w.Name, name)})
 	}
 	// What happened before starts nothing by the new definition.
-	if err := s.settleTriggers(ctx, c.WorkspaceID); err != nil {
+	if err := s.startAllTriggered(ctx, c.WorkspaceID); err != nil {
 		return nil, err
 	}
 	kept, err := engine.Write(ctx, s.e, c, fermata.ToDefineWorkflow, func(tx *store.Tx) (*fermata.Workflow, error) {
-		return s.keep(tx, c, w, d)
+		return s.saveDefinition(tx, c, w, d)
 	})
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func refusal(problems []definition.Problem) error {
 	return fermata.Invalid(all...).WithHint("fermata workflow validate shows the lines")
 }
 
-func (s *Service) keep(tx *store.Tx, c fermata.Caller, w *definition.Workflow, d Definition) (*fermata.Workflow, error) {
+func (s *Service) saveDefinition(tx *store.Tx, c fermata.Caller, w *definition.Workflow, d Definition) (*fermata.Workflow, error) {
 	next := &fermata.Workflow{Name: w.Name, Enabled: true, CreatedAt: tx.Now()}
 	before, err := tx.Workflow(w.Name)
 	switch {
@@ -192,7 +192,7 @@ func (s *Service) Enable(ctx context.Context, c fermata.Caller, name string, on 
 		err = c.May(fermata.ToDefineWorkflow, fermata.InProject(w.Project))
 	}
 	if err == nil && on {
-		err = s.settleTriggers(ctx, c.WorkspaceID)
+		err = s.startAllTriggered(ctx, c.WorkspaceID)
 	}
 	if err != nil {
 		return nil, err
@@ -242,13 +242,13 @@ func (s *Service) Workflow(ctx context.Context, c fermata.Caller, name, hash str
 	if w.Source, err = r.Definition(name, w.Hash); err != nil {
 		return nil, err
 	}
-	known, err := s.known(ctx, c)
+	known, err := s.knownNames(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	d, problems := definition.Load([]byte(w.Source), known)
 	w.Warnings = onWire(problems)
-	if sees := c.VisibleProjects(); hash != "" && !sees.Every() && (d == nil || !sees.Has(orDefault(d.Project))) {
+	if sees := c.VisibleProjects(); hash != "" && !sees.HasAll() && (d == nil || !sees.Has(orDefault(d.Project))) {
 		// Another project may have had a workflow of this name.
 		return nil, fermata.NotFound("definition", name+"@"+hash)
 	}

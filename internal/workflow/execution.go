@@ -136,7 +136,7 @@ func (s *Service) keepLease(ctx context.Context, claim *fermata.Claim, lost cont
 				return
 			case <-tick.C:
 			}
-			err := s.e.WhileHeld(ctx, claim.Task.WorkspaceID, claim.Run.ID, claim.Run.Token, func(h *engine.Held) error {
+			err := s.e.WithLeasedRun(ctx, claim.Task.WorkspaceID, claim.Run.ID, claim.Run.Token, func(h *engine.LeasedRun) error {
 				h.Extend(s.Lease)
 				return nil
 			})
@@ -151,9 +151,9 @@ func (s *Service) keepLease(ctx context.Context, claim *fermata.Claim, lost cont
 
 // commit saves the state and the steps that changed, and what fn does, in one
 // transaction under the lease.
-func (x *execution) commit(ctx context.Context, fn func(h *engine.Held) error) error {
+func (x *execution) commit(ctx context.Context, fn func(h *engine.LeasedRun) error) error {
 	x.s.Point("before commit")
-	err := x.s.e.WhileHeld(ctx, x.claim.Task.WorkspaceID, x.claim.Run.ID, x.claim.Run.Token, func(h *engine.Held) error {
+	err := x.s.e.WithLeasedRun(ctx, x.claim.Task.WorkspaceID, x.claim.Run.ID, x.claim.Run.Token, func(h *engine.LeasedRun) error {
 		h.Task.Attempts = 0
 		if fn != nil {
 			if err := fn(h); err != nil {
@@ -177,7 +177,7 @@ func (x *execution) commit(ctx context.Context, fn func(h *engine.Held) error) e
 }
 
 // stop commits what ends the claim.
-func (x *execution) stop(ctx context.Context, fn func(h *engine.Held) error) error {
+func (x *execution) stop(ctx context.Context, fn func(h *engine.LeasedRun) error) error {
 	if err := x.commit(ctx, fn); err != nil {
 		return err
 	}
@@ -185,11 +185,11 @@ func (x *execution) stop(ctx context.Context, fn func(h *engine.Held) error) err
 }
 
 // tell appends the events of the steps that changed.
-func (x *execution) tell(h *engine.Held) {
+func (x *execution) tell(h *engine.LeasedRun) {
 	for _, row := range x.dirty {
 		typ := fermata.EventStepStarted
 		told := map[string]any{"workflow": x.run.Workflow, "step": row.Step, "occurrence": row.Occurrence, "tool": row.Tool, "state": row.State}
-		if row.State.Ended() {
+		if row.State.IsEnded() {
 			typ = fermata.EventStepFinished
 			told["attempt"] = row.Attempt
 			if row.EndedAt != nil {
@@ -323,8 +323,8 @@ func (x *execution) asker() fermata.Actor {
 	return a
 }
 
-// short bounds what is said of a run.
-func short(text string) string {
+// boundText bounds what is said of a run.
+func boundText(text string) string {
 	const longest = 2000
 	runes := []rune(text)
 	if len(runes) > longest {
@@ -354,7 +354,7 @@ func (x *execution) complete(ctx context.Context) error {
 	if len(details) > fermata.MaxStepOutput {
 		details = data(map[string]any{"outputs": map[string]any{}, "note": "the outputs are too large to hand on"})
 	}
-	return x.stop(ctx, func(h *engine.Held) error {
+	return x.stop(ctx, func(h *engine.LeasedRun) error {
 		return h.Complete(fermata.Finish{Summary: fmt.Sprintf("%d of %d steps done.", done, all), Details: details})
 	})
 }

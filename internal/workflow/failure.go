@@ -54,14 +54,14 @@ func (f *stepError) Unwrap() error             { return f.err }
 func (f *stepError) Permanent() bool           { return f.permanent }
 func (f *stepError) RetryAfter() time.Duration { return f.after }
 
-// hopeless is a failure that no further attempt mends by itself.
-func hopeless(code string, err error) error {
+// permanentError is a failure that no further attempt mends by itself.
+func permanentError(code string, err error) error {
 	return &stepError{code: code, err: err, permanent: true}
 }
 
 // describe brings an error of a step on the wire.
 func describe(err error) *fermata.StepError {
-	out := &fermata.StepError{Code: codeTool, Message: short(err.Error())}
+	out := &fermata.StepError{Code: codeTool, Message: boundText(err.Error())}
 	var f *stepError
 	if errors.As(err, &f) {
 		out.Code = f.code
@@ -85,19 +85,19 @@ func ending(text string) string {
 	return strings.ToValidUTF8(text[max(0, len(text)-fermata.MaxStepPrinted):], "")
 }
 
-// failed deals with a step that failed: another attempt, or what the step says
+// handleFailure deals with a step that failed: another attempt, or what the step says
 // about errors.
-func (x *execution) failed(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, why error) error {
+func (x *execution) handleFailure(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, why error) error {
 	row.Error = x.describe(why)
 	if retry := retryOf(step, row.Error); row.Attempt < retry.Attempts && !isPermanent(why) {
-		return x.again(ctx, row, x.delay(retry, row.Attempt, why))
+		return x.deferAttempt(ctx, row, x.delay(retry, row.Attempt, why))
 	}
 	if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
 		return err
 	}
 	switch {
 	case step.OnError == definition.OnErrorContinue && !step.Approves():
-		x.next(step)
+		x.moveOn(step)
 		return nil
 	case step.OnError == definition.OnErrorAsk:
 		return x.askRemedy(ctx, step, row)
@@ -151,8 +151,8 @@ func (x *execution) delay(retry definition.Retry, failed int, why error) time.Du
 	return delay + time.Duration(rand.Float64()*jitter*float64(delay)) //nolint:gosec // no secret hangs on it
 }
 
-// again puts the run off until the next attempt.
-func (x *execution) again(ctx context.Context, row *fermata.WorkflowStep, delay time.Duration) error {
+// deferAttempt puts the run off until the next attempt.
+func (x *execution) deferAttempt(ctx context.Context, row *fermata.WorkflowStep, delay time.Duration) error {
 	now, err := x.s.db.Now(ctx)
 	if err != nil {
 		return err
@@ -180,11 +180,11 @@ func (x *execution) askRemedy(ctx context.Context, step *definition.Step, row *f
 	ask := fermata.Ask{
 		Type: fermata.ErrorRecovery, Title: cut(fmt.Sprintf("The step %s of %s failed", step.ID, x.run.Workflow), fermata.MaxTitle),
 		Body:    row.Error.Message,
-		Context: &fermata.QuestionContext{Step: step.ID, Error: row.Error.Message, Preview: &fermata.Preview{Kind: "json", Text: indented(row.Input)}},
+		Context: &fermata.QuestionContext{Step: step.ID, Error: row.Error.Message, Preview: &fermata.Preview{Kind: "json", Text: indentJSON(row.Input)}},
 		Items:   remediesOf(step),
 		Timeout: fermata.Never, State: x.place(row),
 	}
-	x.about(&ask)
+	x.nameIssue(&ask)
 	return x.suspend(ctx, step, row, ask)
 }
 
@@ -215,7 +215,7 @@ func cut(text string, most int) string {
 	return string(runes[:min(len(runes), most)])
 }
 
-func indented(doc json.RawMessage) string {
+func indentJSON(doc json.RawMessage) string {
 	if len(doc) == 0 {
 		return "{}"
 	}
@@ -226,8 +226,8 @@ func indented(doc json.RawMessage) string {
 	return string(out)
 }
 
-// remedied goes on as a person said after an error.
-func (x *execution) remedied(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
+// afterRemedy goes on as a person said after an error.
+func (x *execution) afterRemedy(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
 	x.st.Waits = ""
 	if row.ChildID == q.TaskID {
 		row.ChildID = ""
@@ -238,7 +238,7 @@ func (x *execution) remedied(ctx context.Context, step *definition.Step, row *fe
 	}
 	switch action {
 	case remedySkip:
-		row.Note = "failed, and was skipped by " + who(q)
+		row.Note = "failed, and was skipped by " + decidedBy(q)
 		if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
 			return err
 		}
@@ -254,10 +254,10 @@ func (x *execution) remedied(ctx context.Context, step *definition.Step, row *fe
 		case err != nil:
 			return err
 		case !may:
-			row.Error = &fermata.StepError{Code: codeInput, Message: who(q) + " may not give another input: that is for operators of the project"}
+			row.Error = &fermata.StepError{Code: codeInput, Message: decidedBy(q) + " may not give another input: that is for operators of the project"}
 			return x.askRemedy(ctx, step, row)
 		}
-		x.st.Input, x.st.InputBy = json.RawMessage(text), who(q)
+		x.st.Input, x.st.InputBy = json.RawMessage(text), decidedBy(q)
 	case remedyRetry:
 	default:
 		if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
@@ -270,8 +270,8 @@ func (x *execution) remedied(ctx context.Context, step *definition.Step, row *fe
 	return x.finish(ctx, row, fermata.StepFailed)
 }
 
-// who decided a question, in words.
-func who(q *fermata.Question) string {
+// decidedBy decided a question, in words.
+func decidedBy(q *fermata.Question) string {
 	if by := q.Resolution.AnsweredBy; by != nil && by.Name != "" {
 		return by.Name
 	}

@@ -24,7 +24,7 @@ func (x *execution) sentBack(row *fermata.WorkflowStep) string {
 	if x.st.Feedback == "" {
 		return ""
 	}
-	said := "\n\nThis was done before, and a person sent it back:\n\n" + quoted(x.st.Feedback) + "\n"
+	said := "\n\nThis was done before, and a person sent it back:\n\n" + quoteLines(x.st.Feedback) + "\n"
 	before := x.byKey[keyOf(row.Step, row.Occurrence-1, row.Item)]
 	if before == nil || len(before.Output) == 0 {
 		return said
@@ -33,7 +33,7 @@ func (x *execution) sentBack(row *fermata.WorkflowStep) string {
 	if text, ok := value(before.Output).(string); ok {
 		given = text
 	}
-	return said + "\nIt gave:\n\n" + quoted(cut(x.told(given), mostFeedback)) + "\n"
+	return said + "\nIt gave:\n\n" + quoteLines(cut(x.hideInText(given), mostFeedback)) + "\n"
 }
 
 // lastAttempt tells an agent what came of the attempt before its own. It is "" at the first attempt.
@@ -50,7 +50,7 @@ func (x *execution) lastAttempt(ctx context.Context, step *definition.Step, row 
 		return "", nil
 	}
 	if t.State != fermata.TaskDone {
-		return "\n\nThis was tried before and ended as " + string(t.State) + ": " + x.told(short(t.Summary)) + "\n", nil
+		return "\n\nThis was tried before and ended as " + string(t.State) + ": " + x.hideInText(boundText(t.Summary)) + "\n", nil
 	}
 	if t.RunID == "" {
 		return "", nil
@@ -71,10 +71,10 @@ func (x *execution) lastAttempt(ctx context.Context, step *definition.Step, row 
 		}
 	}
 	return fmt.Sprintf("\n\nThis was tried before, and the result could not be used: %s\n\nIt ended with:\n\n%s\n\nDo it again, and give a result that fits.\n",
-		x.told(short(wrong.Error())), quoted(cut(x.told(given), mostFeedback))), nil
+		x.hideInText(boundText(wrong.Error())), quoteLines(cut(x.hideInText(given), mostFeedback))), nil
 }
 
-// quoted marks every line as quoted, as Markdown does.
-func quoted(text string) string {
+// quoteLines marks every line as quoted, as Markdown does.
+func quoteLines(text string) string {
 	return "> " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n> ")
 }

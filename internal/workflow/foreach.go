@@ -16,14 +16,14 @@ import (
 // mostItems bounds the list of a foreach.
 const mostItems = 1000
 
-// each does a step for every item of a list, a bounded number of them side by side. open are the tasks of the items that are under
+// doEach does a step for every item of a list, a bounded number of them side by side. open are the tasks of the items that are under
 // way.
-func (x *execution) each(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, open []string) error {
+func (x *execution) doEach(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, open []string) error {
 	list, err := x.list(step, row)
 	if err != nil {
-		return x.failedBeside(ctx, step, row, open, hopeless(codeInput, err))
+		return x.failedBeside(ctx, step, row, open, permanentError(codeInput, err))
 	}
-	named, err := x.named(ctx, step.Tool)
+	named, err := x.namedTool(ctx, step.Tool)
 	if err != nil {
 		return err
 	}
@@ -40,11 +40,11 @@ func (x *execution) each(ctx context.Context, step *definition.Step, row *fermat
 	units, err := x.units(step, row, list, most)
 	switch {
 	case err != nil:
-		return x.failedBeside(ctx, step, row, open, hopeless(codeInput, err))
+		return x.failedBeside(ctx, step, row, open, permanentError(codeInput, err))
 	case len(units) == 0 && len(open) > 0:
 		return x.awaitItems(ctx, open)
 	case len(units) == 0:
-		return x.together(ctx, step, row, list)
+		return x.joinItems(ctx, step, row, list)
 	case asks:
 		return x.askEach(ctx, step, row, units, open)
 	case stops:
@@ -71,7 +71,7 @@ func (x *execution) list(step *definition.Step, row *fermata.WorkflowStep) ([]an
 	case len(list) > mostItems:
 		return nil, fmt.Errorf("foreach has %d items, may have at most %d", len(list), mostItems)
 	}
-	doc := x.stored(list)
+	doc := x.storedJSON(list)
 	if err := fitsInput(doc); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (x *execution) units(step *definition.Step, row *fermata.WorkflowStep, list
 		}
 		r := known[i]
 		isOpen := r != nil && r.State == fermata.StepWaiting && r.ChildID != ""
-		isOver := r != nil && r.State.Ended() && (r.State != fermata.StepFailed || r.Attempt >= row.Attempt) && r.State != fermata.StepCancelled
+		isOver := r != nil && r.State.IsEnded() && (r.State != fermata.StepFailed || r.Attempt >= row.Attempt) && r.State != fermata.StepCancelled
 		if isOpen || isOver {
 			continue
 		}
@@ -126,11 +126,11 @@ func (x *execution) endItem(ctx context.Context, r callResult) error {
 		return context.Cause(ctx)
 	}
 	c, row, err := r.of, r.unit.row, r.err
-	row.Note = x.told(r.note)
+	row.Note = x.hideInText(r.note)
 	if err == nil {
 		err = x.take(c.step, row, r.output)
 	}
-	if err := x.ended(ctx, row, err); err != nil {
+	if err := x.saveItemEnd(ctx, row, err); err != nil {
 		return err
 	}
 	switch {
@@ -147,13 +147,13 @@ func (x *execution) endItem(ctx context.Context, r callResult) error {
 	all := x.current(c.step.ID)
 	list, err := x.list(c.step, all)
 	if err != nil {
-		return x.failed(ctx, c.step, all, hopeless(codeInput, err))
+		return x.handleFailure(ctx, c.step, all, permanentError(codeInput, err))
 	}
-	return x.together(ctx, c.step, all, list)
+	return x.joinItems(ctx, c.step, all, list)
 }
 
-// ended notes and saves how an item ended, so that it is not done again.
-func (x *execution) ended(ctx context.Context, row *fermata.WorkflowStep, why error) error {
+// saveItemEnd notes and saves how an item ended, so that it is not done again.
+func (x *execution) saveItemEnd(ctx context.Context, row *fermata.WorkflowStep, why error) error {
 	state := fermata.StepDone
 	if why != nil {
 		state, row.Error = fermata.StepFailed, x.describe(why)
@@ -175,7 +175,7 @@ func (x *execution) failedBeside(ctx context.Context, step *definition.Step, row
 	if len(open) > 0 {
 		return x.awaitItems(ctx, open)
 	}
-	return x.failed(ctx, step, row, why)
+	return x.handleFailure(ctx, step, row, why)
 }
 
 // askEach asks a question for each item, each with a thread of its own, and
@@ -185,16 +185,16 @@ func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fer
 	for i, u := range units {
 		a, err := posting.Read(u.input, step.Tool == toolApproval)
 		if err != nil {
-			return x.failedBeside(ctx, step, row, open, hopeless(codeInput, fmt.Errorf("item %d: %w", *u.row.Item, err)))
+			return x.failedBeside(ctx, step, row, open, permanentError(codeInput, fmt.Errorf("item %d: %w", *u.row.Item, err)))
 		}
-		if x.in(a) {
+		if x.isIn(a) {
 			return x.failedBeside(ctx, step, row, open, errShown("the question"))
 		}
 		a.State = x.place(u.row)
 		asks[i] = a
 	}
 	at := 0
-	return x.delegate(ctx, step, row, child{create: func(x *execution, h *engine.Held, step *definition.Step, u unit) (*fermata.Task, error) {
+	return x.delegate(ctx, step, row, child{create: func(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
 		if u.row == units[0].row {
 			// The transaction may be run again.
 			at = 0
@@ -210,7 +210,7 @@ func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fer
 }
 
 // askBeside asks a question on a task of its own below the run, since a task asks one question at a time.
-func (x *execution) askBeside(h *engine.Held, name string, a fermata.Ask, limits fermata.Thresholds) (*fermata.Question, error) {
+func (x *execution) askBeside(h *engine.LeasedRun, name string, a fermata.Ask, limits fermata.Thresholds) (*fermata.Question, error) {
 	t, err := h.Create(fermata.NewTask{
 		Title: cut(x.run.Workflow+": "+name, fermata.MaxTaskTitle), Project: x.run.Project, Runner: fermata.RunnerExternal, EndsWithAnswer: true,
 	}, x.asker())
@@ -227,7 +227,7 @@ func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row 
 		if r.State != fermata.StepWaiting {
 			continue
 		}
-		ended, err := x.taken(ctx, step, r)
+		ended, err := x.takeOutput(ctx, step, r)
 		if fermata.CodeOf(err) == fermata.CodeUnavailable || ctx.Err() != nil {
 			return err
 		}
@@ -250,11 +250,11 @@ func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row 
 	if len(open) == 0 {
 		row.State = fermata.StepRunning
 	}
-	return x.each(ctx, step, row, open)
+	return x.doEach(ctx, step, row, open)
 }
 
-// together ends a step with the outputs of all its items.
-func (x *execution) together(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, list []any) error {
+// joinItems ends a step with the outputs of all its items.
+func (x *execution) joinItems(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, list []any) error {
 	outputs := make([]json.RawMessage, len(list))
 	var first *fermata.WorkflowStep
 	failed, safe, rejected := 0, true, false
@@ -280,7 +280,7 @@ func (x *execution) together(ctx context.Context, step *definition.Step, row *fe
 	}
 	doc := data(outputs)
 	if len(doc) > fermata.MaxStepOutput {
-		return x.failed(ctx, step, row, hopeless(codeTooLarge, fmt.Errorf("the outputs of all items have %d bytes, a step may give %d", len(doc), fermata.MaxStepOutput)))
+		return x.handleFailure(ctx, step, row, permanentError(codeTooLarge, fmt.Errorf("the outputs of all items have %d bytes, a step may give %d", len(doc), fermata.MaxStepOutput)))
 	}
 	row.Output = doc
 	if failed > 0 {
@@ -290,7 +290,7 @@ func (x *execution) together(ctx context.Context, step *definition.Step, row *fe
 		if safe {
 			why = tool.SafeToRetry(why)
 		}
-		return x.failed(ctx, step, row, why)
+		return x.handleFailure(ctx, step, row, why)
 	}
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
@@ -299,6 +299,6 @@ func (x *execution) together(ctx context.Context, step *definition.Step, row *fe
 		x.jump(step, step.OnRejectGoto)
 		return nil
 	}
-	x.next(step)
+	x.moveOn(step)
 	return nil
 }

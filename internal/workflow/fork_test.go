@@ -29,7 +29,7 @@ func (w *world) openAt(id string, steps ...string) map[string]*fermata.Question 
 		open = map[string]*fermata.Question{}
 		run := w.read(id)
 		for _, s := range run.Steps {
-			if s.QuestionID == "" || s.State.Ended() {
+			if s.QuestionID == "" || s.State.IsEnded() {
 				continue
 			}
 			if q, err := w.e.Question(w.Context(), admin, s.QuestionID); err == nil && q.Status == fermata.Pending {
@@ -436,7 +436,7 @@ steps:
 			w.until(fmt.Sprintf("%d items are asked about", n), func() bool {
 				all = nil
 				for _, s := range w.read(run.ID).Steps {
-					if s.Item == nil || s.QuestionID == "" || s.State.Ended() {
+					if s.Item == nil || s.QuestionID == "" || s.State.IsEnded() {
 						continue
 					}
 					q, err := w.e.Question(w.Context(), admin, s.QuestionID)

@@ -75,7 +75,7 @@ func (s *Service) endLeasesOfGone(ctx context.Context, missed map[string]time.Ti
 	}
 	var gone []string
 	if len(others) > 0 {
-		if gone, err = s.db.Gone(ctx, others); err != nil {
+		if gone, err = s.db.GoneProcesses(ctx, others); err != nil {
 			return err
 		}
 	}

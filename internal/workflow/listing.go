@@ -80,7 +80,7 @@ func keepListing(tx *store.Tx, c fermata.Caller, asked *fermata.NamedTool, list 
 		return nil, err
 	}
 	shown := *n
-	shown.Server = hidden(n.Server)
+	shown.Server = hideSecrets(n.Server)
 	if !reflect.DeepEqual(n.Server, asked.Server) {
 		return &shown, nil
 	}
@@ -116,9 +116,9 @@ func (s *Service) serverTools(ctx context.Context, n *fermata.NamedTool) ([]tool
 	return s.Servers.Tools(ctx, n.Name, *n.Server)
 }
 
-// listed are the tools of a server as it last listed them, and why it did not
+// listedTools are the tools of a server as it last listed them, and why it did not
 // when it was last asked.
-func listed(n *fermata.NamedTool) (tools []fermata.ToolInfo, why string) {
+func listedTools(n *fermata.NamedTool) (tools []fermata.ToolInfo, why string) {
 	if n.Listing == nil {
 		return nil, "nobody has asked it yet: fermata workflow tools refresh " + n.Name
 	}

@@ -22,7 +22,7 @@ func (s *Service) NamedTools(ctx context.Context, c fermata.Caller) ([]*fermata.
 	}
 	all, err := s.reads(ctx, c).NamedTools()
 	for _, t := range all {
-		t.Server = hidden(t.Server)
+		t.Server = hideSecrets(t.Server)
 	}
 	return all, err
 }
@@ -36,13 +36,13 @@ func (s *Service) NamedTool(ctx context.Context, c fermata.Caller, name string) 
 	if err != nil {
 		return nil, err
 	}
-	t.Server = hidden(t.Server)
+	t.Server = hideSecrets(t.Server)
 	return t, nil
 }
 
-// hidden leaves out what may be a secret: values that do not say where they are
+// hideSecrets leaves out what may be a secret: values that do not say where they are
 // read from.
-func hidden(s *fermata.ToolServer) *fermata.ToolServer {
+func hideSecrets(s *fermata.ToolServer) *fermata.ToolServer {
 	if s == nil {
 		return nil
 	}
@@ -155,7 +155,7 @@ func keepNamedTool(tx *store.Tx, c fermata.Caller, n fermata.NamedTool) (*fermat
 	n.UpdatedBy, n.UpdatedAt = c.Actor(), tx.Now()
 	tx.SaveNamedTool(&n)
 	tx.Append(&fermata.Event{Type: fermata.EventToolChanged, Actor: c.Actor(), Data: data(map[string]any{"tool": n.Name})})
-	n.Server = hidden(n.Server)
+	n.Server = hideSecrets(n.Server)
 	return &n, nil
 }
 

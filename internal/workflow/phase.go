@@ -50,24 +50,24 @@ func (x *execution) end(ctx context.Context, to fermata.TaskState, reason, summa
 		return x.enter(ctx, o)
 	}
 	cancelled := x.failBranch(o)
-	return x.commit(ctx, func(h *engine.Held) error { return x.cancelPlaces(h, cancelled, "the step "+o.Step+" failed") })
+	return x.commit(ctx, func(h *engine.LeasedRun) error { return x.cancelPlaces(h, cancelled, "the step "+o.Step+" failed") })
 }
 
 // unsuccessful returns the outcome of the run after a failure. The first failure remains the reason.
 func (x *execution) unsuccessful(to fermata.TaskState, reason, summary string) *outcome {
 	if o := x.st.Failing; o != nil {
 		also := *o
-		also.Summary = short(o.Summary + "\nBeside it: " + summary)
-		also.Others = append(slices.Clip(o.Others), x.st.again())
+		also.Summary = boundText(o.Summary + "\nBeside it: " + summary)
+		also.Others = append(slices.Clip(o.Others), x.st.nextAttempt())
 		return &also
 	}
 	if o := x.st.Outcome; !o.isDone() {
 		also := *o
-		also.Summary = short(o.Summary + "\nThen, in " + string(x.st.Phase) + ": " + summary)
+		also.Summary = boundText(o.Summary + "\nThen, in " + string(x.st.Phase) + ": " + summary)
 		return &also
 	}
 	name := cmp.Or(x.st.Silent, x.st.Next)
-	o := &outcome{State: to, Reason: reason, Summary: short(summary), Step: name, Phase: x.st.Phase, Code: reason, Message: summary, Next: x.st.Next, Silent: x.st.Silent}
+	o := &outcome{State: to, Reason: reason, Summary: boundText(summary), Step: name, Phase: x.st.Phase, Code: reason, Message: summary, Next: x.st.Next, Silent: x.st.Silent}
 	if row := x.current(name); row != nil && row.Error != nil {
 		o.Code, o.Message = row.Error.Code, row.Error.Message
 	}
@@ -105,7 +105,7 @@ func (x *execution) enter(ctx context.Context, o *outcome) error {
 	if o.isDone() {
 		return x.complete(ctx)
 	}
-	return x.stop(ctx, func(h *engine.Held) error {
+	return x.stop(ctx, func(h *engine.LeasedRun) error {
 		return h.Fail(o.State, o.Reason, fermata.Finish{Summary: o.Summary})
 	})
 }
@@ -113,7 +113,7 @@ func (x *execution) enter(ctx context.Context, o *outcome) error {
 // following is the first step of the list that follows by how the run went; nil where the
 // run ends.
 func (x *execution) following(o *outcome) *definition.Step {
-	for _, phase := range x.st.Phase.Behind(o.isDone()) {
+	for _, phase := range x.st.Phase.NextPhases(o.isDone()) {
 		if first := x.def.First(phase); first != nil && (first != definition.Told || x.tells(o)) {
 			return first
 		}

@@ -52,9 +52,9 @@ func (s *Service) refuse(ctx context.Context, claim *fermata.Claim, why error) e
 	if code := fermata.CodeOf(why); code == fermata.CodeUnavailable || ctx.Err() != nil {
 		return why
 	}
-	return s.e.WhileHeld(ctx, claim.Task.WorkspaceID, claim.Run.ID, claim.Run.Token, func(h *engine.Held) error {
+	return s.e.WithLeasedRun(ctx, claim.Task.WorkspaceID, claim.Run.ID, claim.Run.Token, func(h *engine.LeasedRun) error {
 		return h.Fail(fermata.TaskFailed, fermata.ReasonDefinitionGone, fermata.Finish{
-			Summary: short(fmt.Sprintf("The run cannot go on: %s. Trying again does not mend that: %s.", why, newRun)),
+			Summary: boundText(fmt.Sprintf("The run cannot go on: %s. Trying again does not mend that: %s.", why, newRun)),
 		})
 	})
 }
@@ -62,8 +62,8 @@ func (s *Service) refuse(ctx context.Context, claim *fermata.Claim, why error) e
 // newRun says what to do instead of trying again.
 const newRun = "put a definition that fermata workflow validate finds nothing wrong with, and start a new run"
 
-// whole says what is wrong with every place that is wrong.
-func whole(err error) string {
+// joinProblems says what is wrong with every place that is wrong.
+func joinProblems(err error) string {
 	var e *fermata.Error
 	if !errors.As(err, &e) || len(e.Problems) == 0 {
 		return err.Error()
@@ -99,5 +99,5 @@ func (s *Service) pinned(r store.Reader, run *fermata.WorkflowRun) (*definition.
 	if err == nil || fermata.CodeOf(err) == fermata.CodeUnavailable {
 		return d, err
 	}
-	return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the definition that the run is pinned to cannot be read: %s", whole(err)).WithHint("%s", newRun)
+	return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the definition that the run is pinned to cannot be read: %s", joinProblems(err)).WithHint("%s", newRun)
 }

@@ -23,9 +23,9 @@ func (x *execution) isAlone() bool { return len(x.st.Others) == 0 }
 
 // park stops the present place of the run until one of the tasks has ended, and at most until an instant; nil is for ever. fn runs
 // in the same transaction, and returns the tasks.
-func (x *execution) park(ctx context.Context, until *time.Time, fn func(h *engine.Held) ([]string, error)) error {
+func (x *execution) park(ctx context.Context, until *time.Time, fn func(h *engine.LeasedRun) ([]string, error)) error {
 	if x.isAlone() {
-		return x.stop(ctx, func(h *engine.Held) error {
+		return x.stop(ctx, func(h *engine.LeasedRun) error {
 			on, err := fn(h)
 			if err != nil {
 				return err
@@ -33,7 +33,7 @@ func (x *execution) park(ctx context.Context, until *time.Time, fn func(h *engin
 			return h.Block(on, until)
 		})
 	}
-	err := x.commit(ctx, func(h *engine.Held) (err error) {
+	err := x.commit(ctx, func(h *engine.LeasedRun) (err error) {
 		x.st.On, err = fn(h)
 		return err
 	})
@@ -46,7 +46,7 @@ func (x *execution) park(ctx context.Context, until *time.Time, fn func(h *engin
 
 // parkOn is [execution.park] for tasks that exist already.
 func (x *execution) parkOn(ctx context.Context, until *time.Time, on ...string) error {
-	return x.park(ctx, until, func(*engine.Held) ([]string, error) { return on, nil })
+	return x.park(ctx, until, func(*engine.LeasedRun) ([]string, error) { return on, nil })
 }
 
 // findParked notes which places of the run still wait.
@@ -66,7 +66,7 @@ func (x *execution) findParked(ctx context.Context) error {
 	}
 	open := map[string]bool{}
 	for _, t := range tasks {
-		open[t.ID] = !t.State.Ended()
+		open[t.ID] = !t.State.IsEnded()
 	}
 	for i := range all {
 		p, until := &all[i], x.dueTime(&all[i])
@@ -123,7 +123,7 @@ func (x *execution) stopParked(ctx context.Context) error {
 			first = until
 		}
 	}
-	return x.stop(ctx, func(h *engine.Held) error { return h.Block(on, first) })
+	return x.stop(ctx, func(h *engine.LeasedRun) error { return h.Block(on, first) })
 }
 
 // passStep moves the present place of the run behind a step.
@@ -184,7 +184,7 @@ func (x *execution) failBranch(o *outcome) (cancelled []place) {
 		delete(x.parked, p.Next)
 		x.queued = slices.DeleteFunc(x.queued, func(c *calls) bool { return c.step.ID == p.Next })
 		cancelled = append(cancelled, *p)
-		o.Others = append(o.Others, p.again())
+		o.Others = append(o.Others, p.nextAttempt())
 	}
 	x.st.Others = stay
 	x.beginBranches(nil)
@@ -194,13 +194,13 @@ func (x *execution) failBranch(o *outcome) (cancelled []place) {
 // cancelPlace ends the present place of the run because a step beside it failed.
 func (x *execution) cancelPlace(ctx context.Context) error {
 	p, o := x.st.place, x.st.Failing
-	o.Others = append(slices.Clip(o.Others), p.again())
+	o.Others = append(slices.Clip(o.Others), p.nextAttempt())
 	x.beginBranches(nil)
-	return x.commit(ctx, func(h *engine.Held) error { return x.cancelPlaces(h, []place{p}, "the step "+o.Step+" failed") })
+	return x.commit(ctx, func(h *engine.LeasedRun) error { return x.cancelPlaces(h, []place{p}, "the step "+o.Step+" failed") })
 }
 
 // cancelPlaces ends what is under way at places of the run.
-func (x *execution) cancelPlaces(h *engine.Held, places []place, why string) error {
+func (x *execution) cancelPlaces(h *engine.LeasedRun, places []place, why string) error {
 	for i := range places {
 		p := &places[i]
 		for _, id := range p.On {
@@ -217,7 +217,7 @@ func (x *execution) cancelPlaces(h *engine.Held, places []place, why string) err
 			rows = append(rows, item)
 		}
 		for _, row := range rows {
-			if !row.State.Ended() {
+			if !row.State.IsEnded() {
 				row.Note = why
 				row.End(fermata.StepCancelled, h.Tx.Now())
 				x.touch(row)

@@ -143,7 +143,7 @@ func (w *world) answerRandom(id string, steps []randomStep) {
 		if (run.State == fermata.TaskBlocked || run.State == fermata.TaskDeferred) && !answers {
 			w.clock.Advance(3 * time.Hour)
 		}
-		return run.State.Ended()
+		return run.State.IsEnded()
 	})
 }
 

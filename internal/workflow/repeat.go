@@ -18,13 +18,13 @@ func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 	until, err := step.Repeat.Until.Bool(x.env(row))
 	switch {
 	case err != nil:
-		err = hopeless(codeCondition, fmt.Errorf("repeat.until: %w", err))
+		err = permanentError(codeCondition, fmt.Errorf("repeat.until: %w", err))
 	case until:
 		delete(x.st.Rounds, step.ID)
 		x.passStep(step)
 		return nil
 	case x.st.Rounds[step.ID]+1 >= step.Repeat.Max:
-		err = hopeless(codeRounds, fmt.Errorf("it was done %d times, and repeat.until is still false", step.Repeat.Max))
+		err = permanentError(codeRounds, fmt.Errorf("it was done %d times, and repeat.until is still false", step.Repeat.Max))
 	default:
 		x.goRound(step)
 		return nil
@@ -34,7 +34,7 @@ func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 	if last.OnError == definition.OnErrorContinue {
 		last.OnError = definition.OnErrorFail
 	}
-	return x.failed(ctx, &last, row, err)
+	return x.handleFailure(ctx, &last, row, err)
 }
 
 // goRound goes back to the first step of a round. The outputs of the round before stay until their steps are done again. Rounds do

@@ -20,7 +20,7 @@ func (w *world) later(run *fermata.WorkflowRun, attempt int) {
 	w.Helper()
 	w.until(fmt.Sprintf("attempt %d is due", attempt), func() bool {
 		now := w.read(run.ID)
-		if now.State.Ended() {
+		if now.State.IsEnded() {
 			w.Fatalf("the run is %s: %s", now.State, w.describe(now))
 		}
 		return now.State == fermata.TaskDeferred && attempts(now) == attempt

@@ -87,7 +87,7 @@ func (s *Service) openToChange(tx *store.Tx, t *fermata.Task) (*execution, error
 	if err := x.readSteps(tx.Reader); err != nil {
 		return nil, err
 	}
-	x.restorePlaces(t.State.Ended())
+	x.restorePlaces(t.State.IsEnded())
 	return x, nil
 }
 
@@ -102,7 +102,7 @@ func (x *execution) restorePlaces(ended bool) {
 		at = append([]place{x.st.place}, x.st.Others...)
 		for i := range at {
 			if ended {
-				at[i] = at[i].again()
+				at[i] = at[i].nextAttempt()
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func (x *execution) restorePlaces(ended bool) {
 // placeOf is where a list of steps failed, for a further attempt.
 func placeOf(o *outcome) place {
 	failed := place{Next: o.Next, Silent: o.Silent}
-	return failed.again()
+	return failed.nextAttempt()
 }
 
 // places are the places of the run that have a step.
@@ -192,7 +192,7 @@ func (x *execution) rewind(tx *store.Tx, t *fermata.Task, step *definition.Step,
 		if row := x.current(p.Next); row != nil && t.PendingQuestionID != "" && row.QuestionID == t.PendingQuestionID {
 			// The run has stood on this question alone. It asks again, beside the step.
 			x.cancelRow(tx, row)
-			p = p.again()
+			p = p.nextAttempt()
 		}
 		stay = append(stay, p)
 	}
@@ -223,7 +223,7 @@ func (x *execution) dropRows(tx *store.Tx, steps []*definition.Step) engine.Rewo
 		if row.QuestionID != "" {
 			left.Questions = append(left.Questions, row.QuestionID)
 		}
-		if !row.State.Ended() {
+		if !row.State.IsEnded() {
 			if row.ChildID != "" {
 				left.Tasks = append(left.Tasks, row.ChildID)
 			}
@@ -235,7 +235,7 @@ func (x *execution) dropRows(tx *store.Tx, steps []*definition.Step) engine.Rewo
 
 // cancelRow ends a row of a step that is under way.
 func (x *execution) cancelRow(tx *store.Tx, row *fermata.WorkflowStep) {
-	if row.State.Ended() {
+	if row.State.IsEnded() {
 		return
 	}
 	row.Note = "the run went back"

@@ -54,7 +54,7 @@ func TestARunGoesBackToAStep(t *testing.T) {
 		run := w.run(drafting, nil)
 		first := w.asked(run.ID)
 		back := w.rewind(run.ID, "draft", "Shorter, please.")
-		if back.State.Ended() {
+		if back.State.IsEnded() {
 			w.Fatalf("the run is %s", back.State)
 		}
 		withdrawn, err := w.e.Question(w.Context(), admin, first.ID)

@@ -92,7 +92,7 @@ func (s *Service) OneRun(ctx context.Context, c fermata.Caller, typed string) (*
 	for _, step := range run.Steps {
 		step.Input, step.Output = clean(step.Input), clean(step.Output)
 		cleanError(step.Error)
-		if !step.State.Ended() && step.Item == nil {
+		if !step.State.IsEnded() && step.Item == nil {
 			run.Step = step.Step
 		}
 	}
@@ -198,10 +198,10 @@ func (s *Service) Retry(ctx context.Context, c fermata.Caller, typed string, inp
 		if err != nil {
 			return err
 		}
-		if step := d.Step(st.at()); len(input) > 0 && step != nil && asksPeople(step) {
+		if step := d.Step(st.retryPoint()); len(input) > 0 && step != nil && asksPeople(step) {
 			return errAsksPeople(step)
 		}
-		st.retried(input, c.Name)
+		st.retryStep(input, c.Name)
 		t.Checkpoint = st.bytes()
 		return nil
 	})

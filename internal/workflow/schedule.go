@@ -228,7 +228,7 @@ func givenBy(t *definition.Trigger, env definition.Env) (given map[string]any, f
 func skip(tx *store.Tx, name string, trigger fermata.TriggerType, why error) {
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTriggerSkipped, Actor: fermata.System,
-		Data: data(map[string]any{"workflow": name, "trigger": trigger, "reason": short(why.Error())}),
+		Data: data(map[string]any{"workflow": name, "trigger": trigger, "reason": boundText(why.Error())}),
 	})
 }
 

@@ -24,11 +24,11 @@ func fitsSchema(schema json.RawMessage, v any, code string) error {
 	}
 	c, err := compile(schema)
 	if err != nil {
-		return hopeless(code, err)
+		return permanentError(code, err)
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data(v)))
 	if err != nil {
-		return hopeless(code, err)
+		return permanentError(code, err)
 	}
 	if err := c.Validate(doc); err != nil {
 		// The same input fails again. The next output may be another one.
@@ -54,8 +54,8 @@ type schemaCache struct {
 	bytes  int
 }
 
-// of returns a schema, compiled once. One that is not valid is not kept.
-func (k *schemaCache) of(schema json.RawMessage, compile func(json.RawMessage) (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
+// schemaOf returns a schema, compiled once. One that is not valid is not kept.
+func (k *schemaCache) schemaOf(schema json.RawMessage, compile func(json.RawMessage) (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
 	hash := sha256.Sum256(schema)
 	k.mu.Lock()
 	known := k.byHash[hash]
@@ -81,7 +81,7 @@ func (k *schemaCache) of(schema json.RawMessage, compile func(json.RawMessage) (
 
 // compile reads a schema. It may refer to itself, and to nothing outside.
 func compile(schema json.RawMessage) (*jsonschema.Schema, error) {
-	return compiledSchemas.of(schema, compileAnew)
+	return compiledSchemas.schemaOf(schema, compileAnew)
 }
 
 func compileAnew(schema json.RawMessage) (*jsonschema.Schema, error) {

@@ -24,12 +24,12 @@ func TestSchemasAreCompiledOnce(t *testing.T) {
 	}
 	for range 3 {
 		for _, source := range []string{`{"type":"string"}`, `{"type":"number"}`} {
-			s, err := k.of(json.RawMessage(source), compile)
+			s, err := k.schemaOf(json.RawMessage(source), compile)
 			if err != nil || s.Validate("x") == nil != strings.Contains(source, "string") {
 				t.Fatalf("%s: %v", source, err)
 			}
 		}
-		if _, err := k.of(json.RawMessage(`{"type":"strin"}`), compile); err == nil {
+		if _, err := k.schemaOf(json.RawMessage(`{"type":"strin"}`), compile); err == nil {
 			t.Fatal("a schema that is none is taken")
 		}
 	}
@@ -39,7 +39,7 @@ func TestSchemasAreCompiledOnce(t *testing.T) {
 	var together sync.WaitGroup
 	for range 8 {
 		together.Go(func() {
-			s, err := k.of(json.RawMessage(`{"type":"string"}`), compile)
+			s, err := k.schemaOf(json.RawMessage(`{"type":"string"}`), compile)
 			if err != nil || s.Validate("x") != nil || s.Validate(3.0) == nil {
 				t.Errorf("side by side: %v", err)
 			}
@@ -56,7 +56,7 @@ func TestCompiledSchemasAreBounded(t *testing.T) {
 	}
 	var k schemaCache
 	for i := range 3 * mostSchemas {
-		if _, err := k.of(json.RawMessage(fmt.Sprint(i)), func(json.RawMessage) (*jsonschema.Schema, error) { return one, nil }); err != nil {
+		if _, err := k.schemaOf(json.RawMessage(fmt.Sprint(i)), func(json.RawMessage) (*jsonschema.Schema, error) { return one, nil }); err != nil {
 			t.Fatal(err)
 		}
 		if len(k.byHash) > mostSchemas {
@@ -65,14 +65,14 @@ func TestCompiledSchemasAreBounded(t *testing.T) {
 	}
 	for i := range 20 {
 		long := json.RawMessage(fmt.Sprint(i) + strings.Repeat(" ", 1<<20))
-		if _, err := k.of(long, func(json.RawMessage) (*jsonschema.Schema, error) { return one, nil }); err != nil {
+		if _, err := k.schemaOf(long, func(json.RawMessage) (*jsonschema.Schema, error) { return one, nil }); err != nil {
 			t.Fatal(err)
 		}
 		if k.bytes > mostSchemaBytes {
 			t.Fatalf("%d bytes are kept", k.bytes)
 		}
 	}
-	if _, err := k.of(nil, func(json.RawMessage) (*jsonschema.Schema, error) { return nil, errors.New("no") }); err == nil {
+	if _, err := k.schemaOf(nil, func(json.RawMessage) (*jsonschema.Schema, error) { return nil, errors.New("no") }); err == nil {
 		t.Error("an error is kept back")
 	}
 }

@@ -74,17 +74,17 @@ func (k secrets) hide(text string) string {
 	return text
 }
 
-// in reports whether a secret stands in what is about to be shown.
-func (k secrets) in(v any) bool {
+// isIn reports whether a secret stands in what is about to be shown.
+func (k secrets) isIn(v any) bool {
 	if len(k.forms) == 0 {
 		return false
 	}
 	plain := data(value(data(v)))
-	return string(k.stored(plain)) != string(plain)
+	return string(k.storedJSON(plain)) != string(plain)
 }
 
-// stored is a value as it is kept.
-func (k secrets) stored(v any) json.RawMessage {
+// storedJSON is a value as it is kept.
+func (k secrets) storedJSON(v any) json.RawMessage {
 	doc := data(v)
 	if len(k.forms) == 0 {
 		return doc
@@ -111,9 +111,9 @@ func (k secrets) hideIn(v any) any {
 	return v
 }
 
-// told is a text as events, questions and people get it: without the secrets,
+// hideInText is a text as events, questions and people get it: without the secrets,
 // and without what looks like one.
-func (k secrets) told(text string) string {
+func (k secrets) hideInText(text string) string {
 	safe, _ := redact.Text(k.hide(text))
 	return safe
 }
@@ -121,20 +121,20 @@ func (k secrets) told(text string) string {
 // describe brings an error of a step on the wire.
 func (k secrets) describe(err error) *fermata.StepError {
 	out := describe(err)
-	out.Message, out.Hint = k.told(out.Message), k.told(out.Hint)
-	out.Stdout, out.Stderr = k.told(out.Stdout), k.told(out.Stderr)
+	out.Message, out.Hint = k.hideInText(out.Message), k.hideInText(out.Hint)
+	out.Stdout, out.Stderr = k.hideInText(out.Stdout), k.hideInText(out.Stderr)
 	return out
 }
 
 // errShown refuses to hand a secret to somebody who shows it.
 func errShown(what string) error {
-	return hopeless(codeInput, fermata.Errorf(fermata.CodeInvalidRequest, "%s would show a secret: people read it", what).
+	return permanentError(codeInput, fermata.Errorf(fermata.CodeInvalidRequest, "%s would show a secret: people read it", what).
 		WithHint("hand it to a tool such as http instead, or let the worker have it in its environment"))
 }
 
 // shows reports that a task would show a secret.
 func (k secrets) shows(n fermata.NewTask) error {
-	if k.in(fmt.Sprint(n.Title, "\n", n.Body)) || k.in(n.Spec) {
+	if k.isIn(fmt.Sprint(n.Title, "\n", n.Body)) || k.isIn(n.Spec) {
 		return errShown("the task")
 	}
 	return nil

@@ -66,8 +66,8 @@ type place struct {
 	Silent string `json:"silent,omitempty"`
 }
 
-// again returns the place for a further attempt of its step.
-func (p *place) again() place {
+// nextAttempt returns the place for a further attempt of its step.
+func (p *place) nextAttempt() place {
 	return place{Next: p.Next, Left: p.Left, Silent: p.Silent, Feedback: p.Feedback, Again: true}
 }
 
@@ -96,15 +96,15 @@ func newState(w *definition.Workflow) *state {
 // begin moves the run to the beginning of a list of steps.
 func (st *state) begin(w *definition.Workflow, phase definition.Phase) {
 	first := w.Roots(phase)
-	st.Passed = without(st.Passed, func(id string) bool { s := w.Step(id); return s == nil || s.Phase == phase })
+	st.Passed = removeNames(st.Passed, func(id string) bool { s := w.Step(id); return s == nil || s.Phase == phase })
 	st.place, st.Others = place{Next: w.First(phase).ID}, nil
 	for _, also := range first[min(1, len(first)):] {
 		st.Others = append(st.Others, place{Next: also.ID})
 	}
 }
 
-// without returns the names for which out is false.
-func without(names []string, out func(name string) bool) []string {
+// removeNames returns the names for which out is false.
+func removeNames(names []string, out func(name string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(names), out)
 }
 
@@ -143,8 +143,8 @@ func (st *state) bytes() json.RawMessage {
 	return data(st)
 }
 
-// retried makes the run go on at the step at which it ended, or at which it failed.
-func (st *state) retried(input json.RawMessage, by string) {
+// retryStep makes the run go on at the step at which it ended, or at which it failed.
+func (st *state) retryStep(input json.RawMessage, by string) {
 	if st == nil {
 		return
 	}
@@ -152,15 +152,15 @@ func (st *state) retried(input json.RawMessage, by string) {
 		st.Next, st.Silent, st.Others, st.Before = o.Next, o.Silent, o.Others, maps.Clone(st.Visits)
 		st.goBack(o.Phase)
 	}
-	st.place = st.again()
+	st.place = st.nextAttempt()
 	st.Input, st.InputBy = input, by
 	for i := range st.Others {
-		st.Others[i] = st.Others[i].again()
+		st.Others[i] = st.Others[i].nextAttempt()
 	}
 }
 
-// at returns the step at which the run goes on when it is retried.
-func (st *state) at() string {
+// retryPoint returns the step at which the run goes on when it is retried.
+func (st *state) retryPoint() string {
 	switch {
 	case st == nil:
 		return ""

@@ -19,7 +19,7 @@ func (x *execution) proceed(ctx context.Context) error {
 		cancel(errStopped)
 		x.awaitCalls()
 	}()
-	if err := x.late(ctx); err != nil {
+	if err := x.takeLateAnswer(ctx); err != nil {
 		return err
 	}
 	if err := x.findParked(ctx); err != nil {
@@ -89,15 +89,15 @@ func (x *execution) resumeStep(ctx context.Context, step *definition.Step) error
 		case q.Status == fermata.Pending && q.TaskID != x.run.ID:
 			return x.parkOn(ctx, nil, q.TaskID)
 		case q.Status == fermata.Pending:
-			return x.stop(ctx, (*engine.Held).Wait)
+			return x.stop(ctx, (*engine.LeasedRun).Wait)
 		case x.st.Waits == waitsRemedy:
-			return x.remedied(ctx, step, row, q)
+			return x.afterRemedy(ctx, step, row, q)
 		}
-		return x.closed(ctx, step, row, q)
+		return x.afterQuestion(ctx, step, row, q)
 	case waitsChildren:
 		return x.gather(ctx, step, row)
 	case waitsTime:
-		return x.waited(ctx, step, row)
+		return x.endWait(ctx, step, row)
 	case waitsRetry:
 		if row.Until != nil && x.now.Before(*row.Until) {
 			return x.parkOn(ctx, row.Until)
@@ -116,11 +116,11 @@ func (x *execution) do(ctx context.Context, step *definition.Step) error {
 	again := x.st.Again
 	x.st.Again = false
 	switch {
-	case row != nil && again && row.State.Ended():
+	case row != nil && again && row.State.IsEnded():
 		row.Attempt++
 		row.Note = ""
 		row = x.begin(step, row.Occurrence, nil)
-	case row != nil && !row.State.Ended():
+	case row != nil && !row.State.IsEnded():
 		row = x.begin(step, row.Occurrence, nil)
 	default:
 		if visits := x.st.Visits[step.ID] - x.st.Before[step.ID]; visits >= x.def.MaxIterations && visits > 0 {
@@ -129,23 +129,23 @@ func (x *execution) do(ctx context.Context, step *definition.Step) error {
 		}
 		row = x.begin(step, x.st.visit(step.ID), nil)
 		if x.st.Feedback != "" {
-			addNote(row, x.told("sent back: "+cut(x.st.Feedback, mostNoted)))
+			addNote(row, x.hideInText("sent back: "+cut(x.st.Feedback, mostNoted)))
 		}
 	}
 	if step.Condition != nil && len(row.Input) == 0 {
 		runs, err := step.Condition.Bool(x.env(row))
 		if err != nil {
-			return x.failed(ctx, step, row, hopeless("condition_error", err))
+			return x.handleFailure(ctx, step, row, permanentError("condition_error", err))
 		}
 		if !runs {
 			row.Note = "the condition is false"
 			row.End(fermata.StepSkipped, x.now)
-			x.next(step)
+			x.moveOn(step)
 			return nil
 		}
 	}
 	if step.Foreach != nil {
-		return x.each(ctx, step, row, nil)
+		return x.doEach(ctx, step, row, nil)
 	}
 	input, err := x.input(step, row, x.env(row))
 	if err != nil {
@@ -158,13 +158,13 @@ func (x *execution) do(ctx context.Context, step *definition.Step) error {
 func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env definition.Env) (map[string]any, error) {
 	if step == definition.Told {
 		given := map[string]any{"body": x.failureWords()}
-		row.Input = x.stored(given)
+		row.Input = x.storedJSON(given)
 		x.touch(row)
 		return given, nil
 	}
 	if len(x.st.Input) > 0 {
 		given := object(x.st.Input)
-		row.Input = x.stored(given)
+		row.Input = x.storedJSON(given)
 		row.Note = "with another input, by " + x.st.InputBy
 		x.touch(row)
 		return given, nil
@@ -180,7 +180,7 @@ func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env 
 	if !ok {
 		return nil, fmt.Errorf("input is no object")
 	}
-	doc := x.stored(input)
+	doc := x.storedJSON(input)
 	if err := fitsInput(doc); err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func (x *execution) act(ctx context.Context, step *definition.Step, row *fermata
 	if child, ok := x.s.childOf(step.Tool); ok {
 		return x.delegate(ctx, step, row, child, []unit{{row: row, input: input}}, nil)
 	}
-	named, err := x.named(ctx, step.Tool)
+	named, err := x.namedTool(ctx, step.Tool)
 	if err != nil {
 		return err
 	}
@@ -233,16 +233,16 @@ func (x *execution) endCall(ctx context.Context, r callResult) error {
 		err = x.take(step, row, r.output)
 	}
 	if err != nil {
-		return x.failed(ctx, step, row, err)
+		return x.handleFailure(ctx, step, row, err)
 	}
 	// The note of a failed attempt ends with that attempt. The note from the beginning of the step stays.
 	if r.note != "" || row.Attempt > 1 {
-		row.Note = x.told(r.note)
+		row.Note = x.hideInText(r.note)
 	}
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
 	}
-	x.next(step)
+	x.moveOn(step)
 	return nil
 }
 
@@ -258,8 +258,8 @@ func (x *execution) finish(ctx context.Context, row *fermata.WorkflowStep, state
 	return nil
 }
 
-// next moves the run behind a step. A step with a repeat is left only if its condition is true: see [execution.repeat].
-func (x *execution) next(step *definition.Step) {
+// moveOn moves the run behind a step. A step with a repeat is left only if its condition is true: see [execution.repeat].
+func (x *execution) moveOn(step *definition.Step) {
 	if step.Repeat == nil {
 		x.passStep(step)
 		return
@@ -298,7 +298,7 @@ func (x *execution) jump(from *definition.Step, id string) {
 // moveTo moves the present place of the run to a step, and forgets that the run passed the steps in again.
 func (x *execution) moveTo(to *definition.Step, again []*definition.Step) {
 	x.st.Next = to.ID
-	x.st.Passed = without(x.st.Passed, func(id string) bool {
+	x.st.Passed = removeNames(x.st.Passed, func(id string) bool {
 		return slices.ContainsFunc(again, func(step *definition.Step) bool { return step.ID == id })
 	})
 }

@@ -40,15 +40,15 @@ func Test(ctx context.Context, source, script []byte, tools []tool.Info) (*TestR
 	if d == nil {
 		return reportProblems(problems), nil
 	}
-	return rehearse(ctx, d, known, source, script)
+	return runTest(ctx, d, known, source, script)
 }
 
 func reportProblems(problems []definition.Problem) *TestReport {
 	return &TestReport{Problems: onWire(problems), Failures: []string{"the definition is wrong"}}
 }
 
-// rehearse runs a loaded definition as [Test] does.
-func rehearse(ctx context.Context, d *definition.Workflow, known definition.Known, source, script []byte) (*TestReport, error) {
+// runTest runs a loaded definition as [Test] does.
+func runTest(ctx context.Context, d *definition.Workflow, known definition.Known, source, script []byte) (*TestReport, error) {
 	// An idempotency key of the request would make everything that the run writes one write.
 	ctx = engine.WithIdempotency(ctx, "", "")
 	sc, err := readScript(script)

@@ -96,7 +96,7 @@ func guessValue(schema map[string]any) any {
 		return true
 	case "string":
 		least, _ := schema["minLength"].(float64)
-		return lengthened(int(least))
+		return lengthenText(int(least))
 	case "null":
 		return nil
 	}
@@ -127,8 +127,8 @@ func guessList(schema map[string]any) []any {
 	return made
 }
 
-// lengthened returns a text of at least so many characters.
-func lengthened(least int) string {
+// lengthenText returns a text of at least so many characters.
+func lengthenText(least int) string {
 	text := madeUpText
 	if missing := min(least, mostGuessed) - len(text); missing > 0 {
 		text += strings.Repeat("x", missing)
@@ -177,7 +177,7 @@ func guessAnswer(it *fermata.Item, now time.Time) any {
 		return 1
 	case fermata.ResponseMultiChoice:
 		made := []any{}
-		for _, o := range it.Options[:max(1, least(it))] {
+		for _, o := range it.Options[:max(1, minLength(it))] {
 			made = append(made, o.Value)
 		}
 		return made
@@ -185,10 +185,10 @@ func guessAnswer(it *fermata.Item, now time.Time) any {
 		return it.Options[0].Value
 	case fermata.ResponseText:
 	}
-	return lengthened(least(it))
+	return lengthenText(minLength(it))
 }
 
-func least(it *fermata.Item) int {
+func minLength(it *fermata.Item) int {
 	if it.MinLength == nil {
 		return 0
 	}

@@ -23,7 +23,7 @@ func (r *rehearsal) play(ctx context.Context) (*TestReport, error) {
 		if err != nil {
 			return nil, err
 		}
-		if run.State.Ended() || len(r.report.Failures) > 0 {
+		if run.State.IsEnded() || len(r.report.Failures) > 0 {
 			return r.judge(ctx, run)
 		}
 		if err := r.push(ctx, run); err != nil {
@@ -47,7 +47,7 @@ func (r *rehearsal) start(ctx context.Context) error {
 	}
 	// The start is allowed whatever the triggers are.
 	r.run, err = engine.Write(ctx, r.e, tester, fermata.ToStartWorkflow, func(tx *store.Tx) (string, error) {
-		w, err := r.s.keep(tx, tester, r.def, Definition{Source: string(r.source)})
+		w, err := r.s.saveDefinition(tx, tester, r.def, Definition{Source: string(r.source)})
 		if err != nil {
 			return "", err
 		}

@@ -24,8 +24,8 @@ const (
 	toolWorkflow = "workflow"
 )
 
-// known returns the tools, channels, workflows and secrets that a definition of the caller may name.
-func (s *Service) known(ctx context.Context, c fermata.Caller) (definition.Known, error) {
+// knownNames returns the tools, channels, workflows and secrets that a definition of the caller may name.
+func (s *Service) knownNames(ctx context.Context, c fermata.Caller) (definition.Known, error) {
 	workspace := c.WorkspaceID
 	named, err := s.db.In(ctx, workspace).NamedTools()
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Service) known(ctx context.Context, c fermata.Caller) (definition.Known
 			known.Reads[n.Name] = readsOf(n)
 			continue
 		}
-		list, why := listed(n)
+		list, why := listedTools(n)
 		if why != "" {
 			known.Unlisted = append(known.Unlisted, n.Name)
 		}
@@ -169,7 +169,7 @@ func (s *Service) Tools(ctx context.Context, c fermata.Caller) ([]fermata.ToolIn
 		case n.Server == nil:
 			add("command", tool.Info{Name: n.Name, Description: n.Description, Output: n.Schema})
 		default:
-			list, why := listed(n)
+			list, why := listedTools(n)
 			if why != "" {
 				all = append(all, fermata.ToolInfo{Name: n.Name, Description: n.Description, Kind: "server", Error: why})
 			}

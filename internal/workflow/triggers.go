@@ -159,7 +159,7 @@ func (s *Service) fire(tx *store.Tx, f firing) (string, error) {
 	if f.by != nil {
 		by = *f.by
 	}
-	key, after, err := s.apart(tx, f, by)
+	key, after, err := s.concurrencyKey(tx, f, by)
 	if err != nil || key == skipped {
 		return "", err
 	}
@@ -198,9 +198,9 @@ func column(text string) string {
 // skipped is the key of a run that does not start.
 const skipped = "\x00skipped"
 
-// apart applies the rules for runs that must not run side by side: it returns
+// concurrencyKey applies the rules for runs that must not run side by side: it returns
 // the key, and the runs to wait for.
-func (s *Service) apart(tx *store.Tx, f firing, by fermata.Actor) (key string, after []string, err error) {
+func (s *Service) concurrencyKey(tx *store.Tx, f firing, by fermata.Actor) (key string, after []string, err error) {
 	policy := definition.Skip
 	switch c := f.def.Concurrency; {
 	case c != nil:

@@ -33,7 +33,7 @@ func (s *Service) Try(ctx context.Context, c fermata.Caller, t Trial) (*TestRepo
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
 	}
-	known, err := s.known(ctx, c)
+	known, err := s.knownNames(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (s *Service) Try(ctx context.Context, c fermata.Caller, t Trial) (*TestRepo
 	defer done()
 	limited, cancel := context.WithTimeoutCause(ctx, tryWithin, errTryTooLong)
 	defer cancel()
-	report, err := rehearse(limited, d, known, source, []byte(t.Script))
+	report, err := runTest(limited, d, known, source, []byte(t.Script))
 	if err != nil && errors.Is(context.Cause(limited), errTryTooLong) {
 		return &TestReport{Failures: []string{fmt.Sprintf("the test was ended after %s. fermata workflow test has no limit", tryWithin)}}, nil
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// unasked is the question of a step that a threshold of confidence answers or sets aside,
+// unaskedQuestion is the question of a step that a threshold of confidence answers or sets aside,
 // of what can be read of its input: an agent that is sure leaves out what a person would
 // need. It reports false where a person is asked, who needs all of it.
-func (x *execution) unasked(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (fermata.Ask, bool, error) {
+func (x *execution) unaskedQuestion(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (fermata.Ask, bool, error) {
 	if step.Tool != toolQuestion || !step.Suspend {
 		return fermata.Ask{}, false, nil
 	}
@@ -32,26 +32,26 @@ func (x *execution) unasked(ctx context.Context, step *definition.Step, row *fer
 	if err != nil {
 		return fermata.Ask{}, false, nil //nolint:nilerr // the caller tells what is wrong with the whole input
 	}
-	q, policy, err := x.opened(ctx, step, a)
+	q, policy, err := x.openQuestion(ctx, step, a)
 	if err != nil {
 		return fermata.Ask{}, false, err
 	}
 	if q == nil || policy.Judge(q) == fermata.AskPerson {
 		return fermata.Ask{}, false, nil
 	}
-	row.Input = x.stored(input)
+	row.Input = x.storedJSON(input)
 	x.touch(row)
 	return a, true, nil
 }
 
-// opened is a question as it would be asked under the policy that holds for the step; nil
+// openQuestion is a question as it would be asked under the policy that holds for the step; nil
 // where the rules of asking refuse it.
-func (x *execution) opened(ctx context.Context, step *definition.Step, a fermata.Ask) (*fermata.Question, fermata.Policy, error) {
+func (x *execution) openQuestion(ctx context.Context, step *definition.Step, a fermata.Ask) (*fermata.Question, fermata.Policy, error) {
 	policy, err := x.s.db.In(ctx, x.claim.Task.WorkspaceID).Policy()
 	if err != nil {
 		return nil, policy, err
 	}
-	policy = x.thresholds(step).Over(policy)
+	policy = x.thresholds(step).ApplyTo(policy)
 	q, err := a.Open("", x.claim.Task, x.asker(), policy, x.now)
 	if err != nil {
 		return nil, policy, nil //nolint:nilerr // whoever asks it is told what is wrong

@@ -11,7 +11,7 @@ import (
 // wait puts the run off.
 func (x *execution) wait(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
 	if err := fitsSchema(builtIn[toolWait].Input, input, codeInput); err != nil {
-		return x.failed(ctx, step, row, err)
+		return x.handleFailure(ctx, step, row, err)
 	}
 	now, err := x.s.db.Now(ctx)
 	if err != nil {
@@ -19,14 +19,14 @@ func (x *execution) wait(ctx context.Context, step *definition.Step, row *fermat
 	}
 	until, err := instant(input, now)
 	if err != nil {
-		return x.failed(ctx, step, row, hopeless(codeInput, err))
+		return x.handleFailure(ctx, step, row, permanentError(codeInput, err))
 	}
 	until = fermata.Cut(until)
 	if !until.After(now) {
 		if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 			return err
 		}
-		x.next(step)
+		x.moveOn(step)
 		return nil
 	}
 	x.st.Waits = waitsTime
@@ -49,8 +49,8 @@ func instant(input map[string]any, now time.Time) (time.Time, error) {
 	return until, fermata.CheckInstant("until", until)
 }
 
-// waited ends a wait if its time has come, or a person resumed the run before.
-func (x *execution) waited(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
+// endWait ends a wait if its time has come, or a person resumed the run before.
+func (x *execution) endWait(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	switch {
 	case row.Until == nil:
 		row.Note = "cut short by a person"
@@ -60,6 +60,6 @@ func (x *execution) waited(ctx context.Context, step *definition.Step, row *ferm
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
 	}
-	x.next(step)
+	x.moveOn(step)
 	return nil
 }

@@ -76,8 +76,8 @@ func (s *Service) watch(ctx context.Context, workspace string) {
 	}
 }
 
-// settleTriggers starts the runs that the events until now trigger.
-func (s *Service) settleTriggers(ctx context.Context, workspace string) error {
+// startAllTriggered starts the runs that the events until now trigger.
+func (s *Service) startAllTriggered(ctx context.Context, workspace string) error {
 	for {
 		if more, err := s.startTriggered(ctx, workspace, &watched{}, 1); err != nil || !more {
 			return err

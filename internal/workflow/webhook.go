@@ -35,7 +35,7 @@ func (s *Service) Webhook(ctx context.Context, workspace, name string, header ht
 		return "", fermata.NotFound("workflow", name)
 	}
 	if t.Auth != definition.AuthNone {
-		if err := signed(w.WebhookSecret, header, body); err != nil {
+		if err := checkSignature(w.WebhookSecret, header, body); err != nil {
 			return "", err
 		}
 	}
@@ -54,11 +54,11 @@ func (s *Service) Webhook(ctx context.Context, workspace, name string, header ht
 	if err != nil {
 		return "", err
 	}
-	return s.hooked(ctx, d, w, t, definition.Env{"trigger": cause, definition.NowKey: now})
+	return s.startHooked(ctx, d, w, t, definition.Env{"trigger": cause, definition.NowKey: now})
 }
 
-// signed checks the signature and the time of a request.
-func signed(secret string, header http.Header, body []byte) error {
+// checkSignature checks the signature and the time of a request.
+func checkSignature(secret string, header http.Header, body []byte) error {
 	hook, err := standardwebhooks.NewWebhook(secret)
 	if err == nil {
 		err = hook.Verify(body, header)
@@ -70,7 +70,7 @@ func signed(secret string, header http.Header, body []byte) error {
 	return nil
 }
 
-func (s *Service) hooked(ctx context.Context, d *definition.Workflow, w *fermata.Workflow, t *definition.Trigger, env definition.Env) (string, error) {
+func (s *Service) startHooked(ctx context.Context, d *definition.Workflow, w *fermata.Workflow, t *definition.Trigger, env definition.Env) (string, error) {
 	cause, _ := env["trigger"].(map[string]any)
 	if t.If != nil {
 		holds, err := t.If.Bool(env)

@@ -194,7 +194,7 @@ func (w *world) await(id string, states ...fermata.TaskState) *fermata.WorkflowR
 				return run
 			}
 		}
-		if time.Now().After(deadline) || run.State.Ended() {
+		if time.Now().After(deadline) || run.State.IsEnded() {
 			w.Fatalf("the run is %s (%s, %s), want %v; steps: %s", run.State, run.Reason, run.Summary, states, w.describe(run))
 		}
 		w.pause()
@@ -282,7 +282,7 @@ func (w *world) awaitEnd(id string) *fermata.WorkflowRun {
 	deadline := time.Now().Add(patience.Limit())
 	for {
 		run := w.read(id)
-		if run.State.Ended() {
+		if run.State.IsEnded() {
 			return run
 		}
 		if time.Now().After(deadline) {

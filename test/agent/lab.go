@@ -165,7 +165,7 @@ func (l *Lab) Until(id string, want fermata.TaskState) *fermata.Task {
 	var t *fermata.Task
 	patience.Await(l, "the task is "+string(want), func() bool {
 		t = l.Look(id)
-		if t.State != want && t.State.Ended() {
+		if t.State != want && t.State.IsEnded() {
 			l.Fatalf("the task is %s: %s %s", t.State, t.Reason, t.Summary)
 		}
 		return t.State == want

@@ -114,8 +114,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a hook lets an event without a name pass", file: "internal/cli/hook_worker.go",
-		old: `case h.own() || h.after != "" && h.in.Event == h.after:`,
-		new: "case h.own() || h.in.Event == h.after:",
+		old: `case h.isOwnTool() || h.after != "" && h.in.Event == h.after:`,
+		new: "case h.isOwnTool() || h.in.Event == h.after:",
 		pkg: "./internal/cli", caughtBy: "TestHooksFailClosedWithoutAnEvent",
 	},
 
@@ -274,8 +274,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "the end of a session is not looked at before a push", file: "internal/delivery/compose.go",
-		old: "			ended = s.Ended(now)",
-		new: "			ended = s.Ended(now) && false",
+		old: "			ended = s.IsEnded(now)",
+		new: "			ended = s.IsEnded(now) && false",
 		pkg: "./internal/api", caughtBy: "TestDevicesEndWithTheSignIn",
 	},
 	{

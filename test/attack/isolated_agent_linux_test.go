@@ -230,7 +230,7 @@ func TestIsolatedAgentInsideTheServer(t *testing.T) {
 	patience.Await(t, "the task has ended", func() bool {
 		task, err = admin.Task(t.Context(), task.ID)
 		must(t, err)
-		return task.State.Ended()
+		return task.State.IsEnded()
 	})
 	if got, want := strings.TrimSpace(task.Summary), "notes 0"; got != want {
 		t.Errorf("the agent got %q, want %q", got, want)

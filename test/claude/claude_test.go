@@ -418,7 +418,7 @@ func TestClaudeIsTakenOver(t *testing.T) {
 	l.CLI("pause", task.ID)
 	patience.Await(t, "the agent is gone", func() bool { return len(l.Agents()) == 0 })
 	task = l.Look(task.ID)
-	if task.State != fermata.TaskDeferred || !task.Paused() {
+	if task.State != fermata.TaskDeferred || !task.IsPaused() {
 		t.Fatalf("the task is %s, %s", task.State, task.Reason)
 	}
 	shown := l.CLI("show", task.ID)

@@ -438,7 +438,7 @@ func (c *Case) endOfRun(task, run string) (time.Time, string) {
 }
 
 func stops(m moved) bool {
-	return m.To.Ended() || m.To == fermata.TaskDeferred && m.Reason == fermata.ReasonPaused
+	return m.To.IsEnded() || m.To == fermata.TaskDeferred && m.Reason == fermata.ReasonPaused
 }
 
 // stopAt tells with what else the end of a run was committed.
@@ -783,7 +783,7 @@ func (s *Snapshot) waits() (how []string) {
 		if q.Status == fermata.Pending && q.Type.Suspends() {
 			suspending = append(suspending, q.ID)
 		}
-		if q.Status == fermata.Pending && t.State.Ended() {
+		if q.Status == fermata.Pending && t.State.IsEnded() {
 			how = append(how, "question "+q.ID+" is pending")
 		}
 	}

@@ -145,7 +145,7 @@ func goodCase() *Case {
 		{fermata.EventTaskEnded, "r2", `{"from":"in_progress","to":"done"}`},
 	} {
 		q := ""
-		if e.typ.Among([]string{"question"}) {
+		if e.typ.IsOneOf([]string{"question"}) {
 			q = "q"
 		}
 		c.Events["t"] = append(c.Events["t"], &fermata.Event{

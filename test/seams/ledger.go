@@ -117,7 +117,7 @@ func (t *entry) close(id string, how fermata.QuestionStatus) {
 // isTaskMove reports whether from and to in the data of the type are states of
 // the task.
 func isTaskMove(t fermata.EventType) bool {
-	return t.Among([]string{"task", "question", "message", "run"})
+	return t.IsOneOf([]string{"task", "question", "message", "run"})
 }
 
 func typeOf(e *fermata.Event) fermata.QuestionType {

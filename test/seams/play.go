@@ -220,7 +220,7 @@ func (p *Play) close() {
 	p.awaitHeard()
 	p.c.Final = p.snapshots()
 	for _, r := range p.roles {
-		if r.id != "" && !p.w.ledger.look(r.id).State.Ended() {
+		if r.id != "" && !p.w.ledger.look(r.id).State.IsEnded() {
 			p.cancel(r, 0)
 		}
 	}

@@ -37,7 +37,7 @@ type view struct {
 	worker, rough bool
 }
 
-func (v view) ended() bool { return v.state.Ended() }
+func (v view) ended() bool { return v.state.IsEnded() }
 func (v view) paused() bool {
 	return v.state == fermata.TaskDeferred && v.reason == fermata.ReasonPaused
 }
@@ -669,7 +669,7 @@ func (p *Play) gated(r *role, g Gate) {
 func (p *Play) stoppedNow(r *role, run string) string {
 	t := p.w.ledger.look(r.id)
 	switch state := p.w.ledger.runState(r.id, run); {
-	case t.State.Ended():
+	case t.State.IsEnded():
 		return "the task is " + string(t.State)
 	case t.State == fermata.TaskDeferred && t.Reason == fermata.ReasonPaused:
 		return "the task is paused"

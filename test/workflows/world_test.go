@@ -163,7 +163,7 @@ func (w *world) run(workflow string, state fermata.TaskState) *fermata.WorkflowR
 		}
 		last, err = w.admin.WorkflowRun(w.Context(), runs[0].ID)
 		w.ok(err)
-		if last.State != state && last.State.Ended() {
+		if last.State != state && last.State.IsEnded() {
 			w.Fatalf("the run is %s: %s", last.State, last.Summary)
 		}
 		return last.State == state

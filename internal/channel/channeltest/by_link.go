@@ -28,9 +28,9 @@ func RunByLink(t *testing.T, c Config) {
 			value = fermata.Approve
 		}
 		if err := l.remote.Reply(l.people["ann"], m, standin.Reply{Answers: map[string]any{"answer": value}}); err == nil {
-			l.told("ann", "of medium risk needs channel")
+			l.awaitWords("ann", "of medium risk needs channel")
 		}
-		l.pending(q)
+		l.checkPending(q)
 	}
 	l.scanned()
 }

@@ -79,7 +79,7 @@ func Run(t *testing.T, c Config) {
 	for name, fact := range map[string]func(*lab){
 		"every question is asked and answered":   everyQuestion,
 		"every end updates the message":          everyEnd,
-		"the second is told who was first":       second,
+		"the second is told who was first":       answerSecond,
 		"who may not is told so":                 notEligible,
 		"text that imitates ours is text":        imitation,
 		"forged and repeated ones count nothing": forged,
@@ -206,7 +206,7 @@ func (l *lab) ok(err error) {
 func (l *lab) await(what string, holds func() bool) {
 	l.Helper()
 	if !patience.Until(holds) {
-		l.Fatalf("not within %s: %s\nwhat was sent:\n%s", patience.Limit(), what, l.sent())
+		l.Fatalf("not within %s: %s\nwhat was sent:\n%s", patience.Limit(), what, l.describeSent())
 	}
 }
 
@@ -239,8 +239,8 @@ func (l *lab) status(q *fermata.Question) fermata.QuestionStatus {
 	return now.Status
 }
 
-// about lists the messages about the question that a person sees.
-func (l *lab) about(person string, q *fermata.Question) []standin.Message {
+// messagesAbout lists the messages about the question that a person sees.
+func (l *lab) messagesAbout(person string, q *fermata.Question) []standin.Message {
 	return slices.DeleteFunc(l.remote.Seen(l.people[person]), func(m standin.Message) bool { return m.Question != q.ID })
 }
 
@@ -249,14 +249,14 @@ func (l *lab) sees(person string, q *fermata.Question) standin.Message {
 	l.Helper()
 	var found []standin.Message
 	l.await(person+" sees "+q.Title, func() bool {
-		found = l.about(person, q)
+		found = l.messagesAbout(person, q)
 		return len(found) > 0
 	})
 	return found[len(found)-1]
 }
 
-// told waits until a person is told words with one of the parts in them.
-func (l *lab) told(person string, parts ...string) {
+// awaitWords waits until a person is told words with one of the parts in them.
+func (l *lab) awaitWords(person string, parts ...string) {
 	l.Helper()
 	l.await(fmt.Sprintf("%s is told one of %q", person, parts), func() bool {
 		for _, words := range l.remote.Told(l.people[person]) {
@@ -270,15 +270,15 @@ func (l *lab) told(person string, parts ...string) {
 	})
 }
 
-// closed waits until every message about the question says that it is closed.
-func (l *lab) closed(q *fermata.Question, answerer string) {
+// awaitClosed waits until every message about the question says that it is closed.
+func (l *lab) awaitClosed(q *fermata.Question, answerer string) {
 	l.Helper()
 	l.await("every message says that it is closed", func() bool {
 		for name := range l.people {
 			if l.Thanked && name == answerer {
 				continue
 			}
-			for _, m := range l.about(name, q) {
+			for _, m := range l.messagesAbout(name, q) {
 				if !m.Closed {
 					return false
 				}
@@ -288,7 +288,7 @@ func (l *lab) closed(q *fermata.Question, answerer string) {
 	})
 }
 
-func (l *lab) pending(q *fermata.Question) {
+func (l *lab) checkPending(q *fermata.Question) {
 	l.Helper()
 	if now := l.status(q); now != fermata.Pending {
 		l.Fatalf("the question is %s", now)
@@ -352,7 +352,7 @@ func (l *lab) answered(q *fermata.Question, answers map[string]any) {
 	if diff := cmp.Diff(answers, r.Answers); diff != "" || r.AnsweredBy == nil || r.AnsweredBy.Name != "ann" || r.Channel != l.remote.Kind() && (!l.Pages || r.Channel != "web") {
 		l.Errorf("%s: by %+v over %q (-want +got):\n%s", q.Title, r.AnsweredBy, r.Channel, diff)
 	}
-	l.closed(q, "ann")
+	l.awaitClosed(q, "ann")
 }
 
 // ending is a way in which a question ends.
@@ -378,7 +378,7 @@ var ends = map[string]ending{
 // everyEnd ends questions in every way.
 func everyEnd(l *lab) {
 	for name, end := range ends {
-		q := l.askUntilTold("How it ends: "+name, end.timeout, func(q *fermata.Question) bool { return len(l.about("ann", q)) > 0 })
+		q := l.askUntilTold("How it ends: "+name, end.timeout, func(q *fermata.Question) bool { return len(l.messagesAbout("ann", q)) > 0 })
 		l.ok(end.do(l, q))
 		l.await("it has ended", func() bool { return l.status(q) != fermata.Pending })
 		l.await("the message says so", func() bool { return l.sees("ann", q).Closed })
@@ -389,16 +389,16 @@ func everyEnd(l *lab) {
 	}
 }
 
-// second answers a question that somebody else has answered.
-func second(l *lab) {
+// answerSecond answers a question that somebody else has answered.
+func answerSecond(l *lab) {
 	q := l.ask(fermata.Ask{Question: "Which format?", Options: choice})
 	ann, bob := l.sees("ann", q), l.sees("bob", q)
 	l.ok(l.remote.Reply(l.people["ann"], ann, standin.Reply{Answers: map[string]any{"answer": "toml"}}))
 	l.await("it is answered", func() bool { return l.status(q) == fermata.Answered })
 	if err := l.remote.Reply(l.people["bob"], bob, standin.Reply{Answers: map[string]any{"answer": "yaml"}}); err == nil {
-		l.told("bob", "ann")
+		l.awaitWords("bob", "ann")
 	}
-	l.closed(q, "ann")
+	l.awaitClosed(q, "ann")
 }
 
 // notEligible answers a question that is for somebody else.
@@ -406,14 +406,14 @@ func notEligible(l *lab) {
 	q := l.ask(fermata.Ask{Question: "Which format?", Options: choice, Assignees: []string{"ann"}})
 	m := l.sees("ann", q)
 	if !l.Everybody {
-		if n := len(l.about("bob", q)); n > 0 {
+		if n := len(l.messagesAbout("bob", q)); n > 0 {
 			l.Errorf("bob sees what is for ann")
 		}
 	}
 	if err := l.remote.Reply(l.people["bob"], m, standin.Reply{Answers: map[string]any{"answer": "yaml"}}); err == nil {
-		l.told("bob", "for ann", "somebody else's", "may not")
+		l.awaitWords("bob", "for ann", "somebody else's", "may not")
 	}
-	l.pending(q)
+	l.checkPending(q)
 }
 
 // forged lets the hooks send what must not count, and what counts once.
@@ -423,13 +423,13 @@ func forged(l *lab) {
 	}
 	q := l.ask(fermata.Ask{Question: "Which format?", Options: choice})
 	l.Forge(l.T, l.remote, l.url+inbound, l.people["ann"], l.sees("ann", q))
-	l.pending(q)
+	l.checkPending(q)
 	again := l.ask(fermata.Ask{Question: "Which format again?", Options: choice})
 	l.Replay(l.T, l.remote, l.url+inbound, l.people["ann"], l.sees("ann", again))
 	// What comes in order has come when what was sent last counts.
 	last := l.ask(fermata.Ask{Question: "And which format last?", Options: choice})
 	l.answered(last, map[string]any{"answer": "toml"})
-	l.pending(q)
+	l.checkPending(q)
 	events, _, err := l.admin.Events(l.Context(), client.EventQuery{Limit: 500, Types: []fermata.EventType{
 		fermata.EventQuestionAnswered, fermata.EventQuestionAnsweredLate, fermata.EventQuestionVoteCast,
 	}})

@@ -39,7 +39,7 @@ func imitation(l *lab) {
 		for _, line := range bare(m, q, body) {
 			l.Errorf("%q stands in the message as a line of its own: %q\n%s", body, line, m.Text)
 		}
-		l.pending(q)
+		l.checkPending(q)
 		_, err := l.agent.CancelQuestion(l.Context(), q.ID, "seen")
 		l.ok(err)
 	}
@@ -70,7 +70,7 @@ func bare(m standin.Message, q *fermata.Question, body string) []string {
 			continue
 		}
 		allowed := 0
-		if ours(line) {
+		if isOurLine(line) {
 			allowed = 1
 		}
 		if n := count(lines, line); n > allowed {
@@ -90,7 +90,7 @@ func count(lines []string, line string) int {
 	return n
 }
 
-// ours says that a message itself has the line, which a real one is full of.
-func ours(line string) bool {
+// isOurLine says that a message itself has the line, which a real one is full of.
+func isOurLine(line string) bool {
 	return !slices.ContainsFunc(evil, func(e string) bool { return strings.Contains(e, line) })
 }

@@ -25,14 +25,14 @@ func RunMachine(t *testing.T, c Config, heard func(tb testing.TB, r standin.Remo
 			t.Parallel()
 			m := &machine{lab: newLab(t, c), read: heard}
 			want := map[string]int{"question.asked": 1, "notice.asked": 1}
-			q := m.askUntilTold("How it ends: "+name, end.timeout, func(q *fermata.Question) bool { return cmp.Equal(want, m.heard(q)) })
+			q := m.askUntilTold("How it ends: "+name, end.timeout, func(q *fermata.Question) bool { return cmp.Equal(want, m.countHeard(q)) })
 			m.ok(end.do(m.lab, q))
 			want[end.event], want["notice.closed"] = 1, 1
-			m.await("everything is heard", func() bool { return len(m.heard(q)) >= len(want) })
-			if diff := cmp.Diff(want, m.heard(q)); diff != "" {
+			m.await("everything is heard", func() bool { return len(m.countHeard(q)) >= len(want) })
+			if diff := cmp.Diff(want, m.countHeard(q)); diff != "" {
 				t.Errorf("what was heard (-want +got):\n%s", diff)
 			}
-			m.redelivered(q)
+			m.redeliver(q)
 			m.scanned()
 		})
 	}
@@ -45,8 +45,8 @@ type machine struct {
 	read func(tb testing.TB, r standin.Remote) []Heard
 }
 
-// heard counts by type what was heard of a question.
-func (m *machine) heard(q *fermata.Question) map[string]int {
+// countHeard counts by type what was heard of a question.
+func (m *machine) countHeard(q *fermata.Question) map[string]int {
 	counted := map[string]int{}
 	for _, h := range m.read(m.T, m.remote) {
 		if h.Question == q.ID {
@@ -56,8 +56,8 @@ func (m *machine) heard(q *fermata.Question) map[string]int {
 	return counted
 }
 
-// redelivered has the question told once more.
-func (m *machine) redelivered(q *fermata.Question) {
+// redeliver has the question told once more.
+func (m *machine) redeliver(q *fermata.Question) {
 	m.Helper()
 	all := m.read(m.T, m.remote)
 	first := all[slices.IndexFunc(all, func(h Heard) bool { return h.Question == q.ID && h.Type == "question.asked" })]

@@ -20,7 +20,7 @@ func (l *lab) sentOnce(q *fermata.Question) {
 	l.Helper()
 	for name := range l.people {
 		l.sees(name, q)
-		if n := len(l.about(name, q)); n != 1 {
+		if n := len(l.messagesAbout(name, q)); n != 1 {
 			l.Errorf("%s sees %q %d times", name, q.Title, n)
 		}
 	}
@@ -127,8 +127,8 @@ func (l *lab) fetch(method, path, body, cookie string) *http.Response {
 	return res
 }
 
-// sent tells what became of every message, for whoever looks for a fault.
-func (l *lab) sent() string {
+// describeSent tells what became of every message, for whoever looks for a fault.
+func (l *lab) describeSent() string {
 	rows, _, err := l.admin.Deliveries(context.Background(), client.DeliveryQuery{Limit: 100})
 	if err != nil {
 		return err.Error()

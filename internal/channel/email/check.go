@@ -97,8 +97,8 @@ func authFailed(text string) bool {
 	return false
 }
 
-// refused is an error of a mailbox with its remedy.
-func refused(what string, err error) error {
+// mailboxError is an error of a mailbox with its remedy.
+func mailboxError(what string, err error) error {
 	e := fermata.Errorf(fermata.CodeUnavailable, "%s: %w", what, err)
 	if strings.Contains(what, "password") {
 		return e.WithHint("check the user in imap and the password; many providers want an app password here")

@@ -48,7 +48,7 @@ func (w *htmlWriter) node(n *html.Node) {
 	}
 	if n.Type == html.ElementNode && !w.all {
 		w.doubtful = w.doubtful || !w.original && !isQuote(n) && mayHide(n)
-		if hidden(n) || w.mark(n) {
+		if isHidden(n) || w.mark(n) {
 			return
 		}
 	}
@@ -193,14 +193,14 @@ var blocks = map[atom.Atom]bool{
 // text for filters, in such elements.
 var unseen = regexp.MustCompile(`(^|;)(display:none|visibility:hidden|mso-hide:all|opacity:0(\.0*)?|font-size:0[a-z%]*|max-height:0[a-z%]*)(!important)?(;|$)`)
 
-// hidden reports whether a person does not see an element.
-func hidden(n *html.Node) bool {
+// isHidden reports whether a person does not see an element.
+func isHidden(n *html.Node) bool {
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "hidden":
 			return true
 		case "style":
-			if unseen.MatchString(squeezed(a.Val)) {
+			if unseen.MatchString(squeezeStyle(a.Val)) {
 				return true
 			}
 		}

@@ -24,8 +24,8 @@ type letter struct {
 	Text, HTML                 string
 }
 
-// about says which question the mail is about, and how that stands.
-func (l *letter) about(q *fermata.Question) {
+// addQuestion says which question the mail is about, and how that stands.
+func (l *letter) addQuestion(q *fermata.Question) {
 	if q != nil {
 		l.Question, l.Status = q.ID, string(q.Status)
 	}

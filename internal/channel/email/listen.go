@@ -108,17 +108,17 @@ func (c *Channel) look(ctx context.Context, box *mailbox, hear notice.Hear) (*pl
 // again.
 func (c *Channel) read(ctx context.Context, box *mailbox, m incoming, at *place, hear notice.Hear) (done bool, err error) {
 	r, err := c.readHeader(m.header)
-	if err != nil || !r.ours() {
+	if err != nil || !r.isOurs() {
 		// The mailbox may have other uses: what is not ours stays as it is.
 		return true, nil //nolint:nilerr // what cannot be read is not ours
 	}
 	log := c.log.With("message", r.id(m.header), "delivery", r.delivery)
 	if why := r.automatic(); why != "" {
 		log.InfoContext(ctx, "a mail was not read as an answer", "because", "it is "+why)
-		return true, c.settle(box, m)
+		return true, c.fileMail(box, m)
 	}
-	if at.seen(r.id(m.header)) {
-		return true, c.settle(box, m)
+	if at.hasSeen(r.id(m.header)) {
+		return true, c.fileMail(box, m)
 	}
 	text, err := box.text(m.uid)
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *Channel) read(ctx context.Context, box *mailbox, m incoming, at *place,
 	at.remember(r.id(m.header))
 	at.pass(m.uid, true)
 	// Other mails of this look may take long, or never end.
-	return true, errors.Join(c.settle(box, m), c.storePlace(ctx, at))
+	return true, errors.Join(c.fileMail(box, m), c.storePlace(ctx, at))
 }
 
 // inbound is what a reply says; sent are the words of what it replies to.
@@ -178,5 +178,5 @@ func (c *Channel) inbound(r *reply, m incoming, said said, sent wordSet) *notice
 	return in
 }
 
-// settle marks a mail as dealt with.
-func (c *Channel) settle(box *mailbox, m incoming) error { return box.settle(m.uid, c.moveTo) }
+// fileMail marks a mail as dealt with.
+func (c *Channel) fileMail(box *mailbox, m incoming) error { return box.fileMail(m.uid, c.moveTo) }

@@ -55,7 +55,7 @@ func (c *Channel) openMailbox(ctx context.Context) (*mailbox, error) {
 	box.stop = context.AfterFunc(ctx, func() { _ = client.Close() })
 	if err := client.Login(c.imap.user, c.imap.password).Wait(); err != nil {
 		box.close()
-		return nil, refused("the mailbox refused the user or the password", err)
+		return nil, mailboxError("the mailbox refused the user or the password", err)
 	}
 	if c.moveTo != "" {
 		// It is there already, or moving will say what is wrong.
@@ -64,7 +64,7 @@ func (c *Channel) openMailbox(ctx context.Context) (*mailbox, error) {
 	selected, err := client.Select(c.mailbox, nil).Wait()
 	if err != nil {
 		box.close()
-		return nil, refused("the folder "+c.mailbox+" cannot be opened", err)
+		return nil, mailboxError("the folder "+c.mailbox+" cannot be opened", err)
 	}
 	box.validity, box.next, box.idles = selected.UIDValidity, selected.UIDNext, client.Caps().Has(imap.CapIdle)
 	return box, nil
@@ -97,15 +97,15 @@ func (s *server) dial(ctx context.Context, handler *imapclient.UnilateralDataHan
 		if err := secured.HandshakeContext(ctx); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
-		return greeted(imapclient.New(secured, options))
+		return checkGreeting(imapclient.New(secured, options))
 	}
 	if !s.local() {
 		return imapclient.NewStartTLS(conn, options)
 	}
-	return greeted(imapclient.New(conn, options))
+	return checkGreeting(imapclient.New(conn, options))
 }
 
-func greeted(client *imapclient.Client) (*imapclient.Client, error) {
+func checkGreeting(client *imapclient.Client) (*imapclient.Client, error) {
 	if err := client.WaitGreeting(); err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
@@ -190,8 +190,8 @@ func (b *mailbox) text(uid imap.UID) (said, error) {
 	return found, nil
 }
 
-// settle marks a mail as read, and moves it where that is wanted.
-func (b *mailbox) settle(uid imap.UID, to string) error {
+// fileMail marks a mail as read, and moves it where that is wanted.
+func (b *mailbox) fileMail(uid imap.UID, to string) error {
 	set := imap.UIDSetNum(uid)
 	flags := &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: []imap.Flag{imap.FlagSeen}}
 	if err := b.client.Store(set, flags, nil).Close(); err != nil {

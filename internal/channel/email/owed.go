@@ -48,7 +48,7 @@ func (at *place) owe(o owed) {
 		at.leaveOut(mine[0])
 	}
 	if len(at.Owed) > mostOwed {
-		at.leaveOut(at.oldest())
+		at.leaveOut(at.oldestOwed())
 	}
 }
 
@@ -61,9 +61,9 @@ func (at *place) leaveOut(o owed) {
 	at.pay([]owed{o})
 }
 
-// oldest returns what is owed for the longest to a person to whom more is owed, so
+// oldestOwed returns what is owed for the longest to a person to whom more is owed, so
 // that everybody is left a mail that tells how many were left out.
-func (at *place) oldest() owed {
+func (at *place) oldestOwed() owed {
 	count := map[string]int{}
 	for _, o := range at.Owed {
 		count[o.To]++

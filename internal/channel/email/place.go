@@ -93,7 +93,7 @@ func (at *place) pass(uid imap.UID, done bool) {
 
 func (at *place) tries(uid imap.UID) int { return at.Again[uid] }
 
-func (at *place) seen(id string) bool { return slices.Contains(at.Seen, digest(id)) }
+func (at *place) hasSeen(id string) bool { return slices.Contains(at.Seen, digest(id)) }
 
 func (at *place) remember(id string) {
 	at.Seen = append(at.Seen, digest(id))

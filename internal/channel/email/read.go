@@ -70,8 +70,8 @@ func (r *reply) count(name string) int {
 	return n
 }
 
-// ours reports whether the mail names a question of ours.
-func (r *reply) ours() bool { return r.token != "" || r.delivery != "" }
+// isOurs reports whether the mail names a question of ours.
+func (r *reply) isOurs() bool { return r.token != "" || r.delivery != "" }
 
 // id names the mail: the same one counts once.
 func (r *reply) id(raw []byte) string {

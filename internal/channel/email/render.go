@@ -86,7 +86,7 @@ func (l *letter) render(n *notice.Notice, reply bool, publicURL string) error {
 	if n.Question != nil {
 		p.question(n, reply)
 	} else {
-		p.Head, p.Body, p.List = notice.OneLine(n.Title), clipped(n.Body), entries(n, publicURL)
+		p.Head, p.Body, p.List = notice.OneLine(n.Title), clipText(n.Body), entries(n, publicURL)
 		p.Text += addresses(p.List)
 	}
 	return l.fill(p)
@@ -126,7 +126,7 @@ func (p *page) question(n *notice.Notice, reply bool) {
 	untitled.Title = ""
 	head := strings.TrimSuffix(notice.Headline(&notice.Notice{Purpose: n.Purpose, Question: &untitled}), ": ")
 	p.Head = head + askedBy(n)
-	p.Title, p.Body, p.Items = notice.OneLine(q.Title), clipped(q.Body), items(q)
+	p.Title, p.Body, p.Items = notice.OneLine(q.Title), clipText(q.Body), items(q)
 	p.context(q)
 	if len(q.Action) > 0 {
 		parts, tooLong := notice.Action(q, notice.LongestText)
@@ -156,16 +156,16 @@ func (p *page) context(q *fermata.Question) {
 		return
 	}
 	if c.Text != "" {
-		p.Boxes = append(p.Boxes, box{"Context", clipped(c.Text), false})
+		p.Boxes = append(p.Boxes, box{"Context", clipText(c.Text), false})
 	}
 	if c.Step != "" {
-		p.Boxes = append(p.Boxes, box{"Step", clipped(c.Step), false})
+		p.Boxes = append(p.Boxes, box{"Step", clipText(c.Step), false})
 	}
 	if c.Error != "" {
-		p.Boxes = append(p.Boxes, box{"Error", clipped(c.Error), true})
+		p.Boxes = append(p.Boxes, box{"Error", clipText(c.Error), true})
 	}
 	if c.Preview != nil && c.Preview.Text != "" {
-		p.Boxes = append(p.Boxes, box{"Preview (" + notice.OneLine(c.Preview.Kind) + ")", clipped(c.Preview.Text), true})
+		p.Boxes = append(p.Boxes, box{"Preview (" + notice.OneLine(c.Preview.Kind) + ")", clipText(c.Preview.Text), true})
 	}
 }
 
@@ -281,9 +281,9 @@ func actionWhole(n *notice.Notice) bool {
 	return tooLong == ""
 }
 
-// clipped is text of an agent, with nothing hidden in it, and no longer than a
+// clipText is text of an agent, with nothing hidden in it, and no longer than a
 // mail should be.
-func clipped(s string) string {
+func clipText(s string) string {
 	s = strings.Trim(s, "\n")
 	if short := cut(s, notice.LongestText); short != s {
 		return notice.Clean(short) + "\n(cut here; open the question to read on)"

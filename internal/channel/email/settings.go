@@ -96,7 +96,7 @@ func readSettings(raw json.RawMessage) (*config, error) {
 	if c.from, err = mail.ParseAddress(s.From); err != nil {
 		return nil, invalid("from", "must be a mail address, such as fermata@example.com or Fermata <fermata@example.com>")
 	}
-	trust, err := trusting(s.CA)
+	trust, err := trustedAuthorities(s.CA)
 	if err != nil {
 		return nil, err
 	}
@@ -167,8 +167,8 @@ func readServer(field, address, password string, ports map[string]string, trust 
 	return s, nil
 }
 
-// trusting returns the authorities of the system and those of the settings.
-func trusting(pem string) (*x509.CertPool, error) {
+// trustedAuthorities returns the authorities of the system and those of the settings.
+func trustedAuthorities(pem string) (*x509.CertPool, error) {
 	if pem == "" {
 		return nil, nil //nolint:nilnil // no pool stands for the system's
 	}

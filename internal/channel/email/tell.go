@@ -104,7 +104,7 @@ func (c *Channel) writeVerdict(r *reply, v notice.Verdict) (*letter, error) {
 		secret, whole := cutOpenOnly(r.token)
 		l.ReplyTo = c.replyAddress(token(secret, whole))
 	}
-	l.about(v.Question)
+	l.addQuestion(v.Question)
 	return l, l.renderShort(v.Words, v.Question, c.pageOf(v.Question))
 }
 

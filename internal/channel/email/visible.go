@@ -55,13 +55,13 @@ func isHarmlessAttribute(a html.Attribute) bool {
 	case "hidden":
 		return true // what it hides is not read
 	case "color", "text":
-		return isDark(squeezed(a.Val))
+		return isDark(squeezeStyle(a.Val))
 	case "bgcolor":
-		return isLight(squeezed(a.Val))
+		return isLight(squeezeStyle(a.Val))
 	case "face":
 		return !signFont.MatchString(a.Val)
 	case "width", "height":
-		return length.MatchString(squeezed(a.Val))
+		return length.MatchString(squeezeStyle(a.Val))
 	default:
 		return harmlessAttributes[a.Key]
 	}
@@ -72,7 +72,7 @@ var length = regexp.MustCompile(`^([1-9][0-9]{1,3}(\.[0-9]+)?(px|pt|%)?|auto)$`)
 // isHarmlessStyle reports whether the style of an element hides nothing, or
 // hides all of it: that is not read.
 func isHarmlessStyle(style string) bool {
-	s := squeezed(style)
+	s := squeezeStyle(style)
 	if moves.MatchString(s) && !onlyHides.MatchString(s) {
 		return false
 	}
@@ -231,8 +231,8 @@ func isHarmless(sheet string) bool {
 	return true
 }
 
-// squeezed returns a style in lower case, without spaces.
-func squeezed(style string) string { return strings.ToLower(strings.Join(strings.Fields(style), "")) }
+// squeezeStyle returns a style in lower case, without spaces.
+func squeezeStyle(style string) string { return strings.ToLower(strings.Join(strings.Fields(style), "")) }
 
 func textBelow(n *html.Node) string {
 	var b strings.Builder

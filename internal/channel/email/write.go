@@ -33,7 +33,7 @@ func (c *Channel) write(n *notice.Notice) (*letter, error) {
 // thread puts the mail into the thread of its question, and the secret where a
 // reply brings it back.
 func (c *Channel) thread(l *letter, n *notice.Notice, whole bool) {
-	l.about(n.Question)
+	l.addQuestion(n.Question)
 	member := n.To.Member
 	if member == "" {
 		member = digest(strings.ToLower(n.To.Email))
@@ -59,7 +59,7 @@ func (c *Channel) writeEnd(n *notice.Notice, ref sent) (*letter, error) {
 		InReplyTo: ref.MessageID, References: append(append([]string{}, ref.References...), ref.MessageID),
 		Auto: "auto-generated", Delivery: n.Delivery,
 	}
-	l.about(n.Question)
+	l.addQuestion(n.Question)
 	return l, l.renderShort(endWords(n), n.Question, n.Open)
 }
 

@@ -84,7 +84,7 @@ func (i *installation) current(ctx context.Context) (string, error) {
 	}
 	t, _, err := i.app.Apps.CreateInstallationToken(ctx, i.id, nil)
 	if err != nil {
-		return "", failed("sign in as the App's installation", err)
+		return "", apiFailure("sign in as the App's installation", err)
 	}
 	i.token, i.expires = t.GetToken(), t.GetExpiresAt().Time
 	return i.token, nil

@@ -37,7 +37,7 @@ func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	if err != nil {
 		return nil, err
 	}
-	every, err := s.every()
+	every, err := s.pollInterval()
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 	body := write(n, c.greeting(ctx, n))
 	defer c.looks.forget(at)
 	to := ref{Place: at}
-	if old := seen.sent(n); old != nil {
+	if old := seen.findSent(n); old != nil {
 		to.Comment, body = old.ID, old.Body
 	} else if n.Outcome != nil && !n.Since.IsZero() {
 		return notice.Receipt{}, notice.NothingArrived()
@@ -101,7 +101,7 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 	}
 	if n.Question != nil && n.Outcome == nil {
 		if err := c.beginWaiting(ctx, &to, n); err != nil {
-			return notice.Receipt{}, unsure(err)
+			return notice.Receipt{}, unsureFailure(err)
 		}
 	}
 	return to.receipt(body)
@@ -204,23 +204,23 @@ func (c *Channel) lock(at Place) func() {
 	return m.Unlock
 }
 
-// since is the key under which is kept since when an issue has questions.
-func (p Place) since() string { return "issue/" + p.String() }
+// sinceKey is the key under which is kept since when an issue has questions.
+func (p Place) sinceKey() string { return "issue/" + p.String() }
 
 // remember keeps that the issue has questions, before the first is there. It
 // is set once: comments on all other issues are nobody's business.
 func (c *Channel) remember(ctx context.Context, at Place, since time.Time) error {
-	known, err := c.env.Load(ctx, at.since())
+	known, err := c.env.Load(ctx, at.sinceKey())
 	if err != nil || known != "" {
 		return err
 	}
 	// Clocks differ, and a question can be older than its way to here.
-	return c.env.Store(ctx, at.since(), since.Add(-time.Hour).UTC().Format(time.RFC3339))
+	return c.env.Store(ctx, at.sinceKey(), since.Add(-time.Hour).UTC().Format(time.RFC3339))
 }
 
-// known reports since when the issue has questions; false where it has none.
-func (c *Channel) known(ctx context.Context, at Place) (time.Time, bool, error) {
-	text, err := c.env.Load(ctx, at.since())
+// knownSince reports since when the issue has questions; false where it has none.
+func (c *Channel) knownSince(ctx context.Context, at Place) (time.Time, bool, error) {
+	text, err := c.env.Load(ctx, at.sinceKey())
 	if err != nil || text == "" {
 		return time.Time{}, false, err
 	}

@@ -26,8 +26,8 @@ func (f *findings) add(field, message, remedy string) {
 	}
 }
 
-// failed takes an error of the API, with its own remedy.
-func (f *findings) failed(field string, err error) {
+// addError takes an error of the API, with its own remedy.
+func (f *findings) addError(field string, err error) {
 	e := asError(err)
 	f.code = e.Code
 	f.add(field, e.Message, e.Hint)
@@ -60,7 +60,7 @@ func (c *Channel) Check(ctx context.Context) error {
 		c.checkApp(ctx, f)
 	}
 	if len(f.list) == 0 {
-		for _, name := range c.settings.named() {
+		for _, name := range c.settings.namedRepositories() {
 			c.checkRepository(ctx, name, f)
 		}
 		c.checkIssue(ctx, f)
@@ -80,7 +80,7 @@ func (c *Channel) checkToken(ctx context.Context, f *findings) {
 		return
 	}
 	if err != nil {
-		f.failed("settings.token", err)
+		f.addError("settings.token", err)
 		return
 	}
 	// Only classic tokens name their scopes.
@@ -95,8 +95,8 @@ func (c *Channel) checkToken(ctx context.Context, f *findings) {
 
 func (c *Channel) checkApp(ctx context.Context, f *findings) {
 	in, _, err := c.client.app.Apps.GetInstallation(ctx, c.settings.InstallationID)
-	if err = failed("read the App's installation", err); err != nil {
-		f.failed("settings.installation_id", err)
+	if err = apiFailure("read the App's installation", err); err != nil {
+		f.addError("settings.installation_id", err)
 		return
 	}
 	if !in.GetSuspendedAt().IsZero() {
@@ -119,15 +119,15 @@ func (c *Channel) checkApp(ctx context.Context, f *findings) {
 		return
 	}
 	if _, err := c.client.Self(ctx); err != nil {
-		f.failed("settings.app_id", err)
+		f.addError("settings.app_id", err)
 	}
 }
 
 func (c *Channel) checkRepository(ctx context.Context, name string, f *findings) {
 	ownerName, repoName, _ := cutRepository(name)
 	r, _, err := c.client.api.Repositories.Get(ctx, ownerName, repoName)
-	if err = failed("read "+name, err); err != nil {
-		f.failed("settings.repository", err)
+	if err = apiFailure("read "+name, err); err != nil {
+		f.addError("settings.repository", err)
 		return
 	}
 	if r.GetArchived() {
@@ -153,7 +153,7 @@ func (c *Channel) checkIssue(ctx context.Context, f *findings) {
 	at.Owner, at.Repo, _ = cutRepository(c.settings.Repository)
 	issue, err := c.client.Issue(ctx, at)
 	if err != nil {
-		f.failed("settings.issue", err)
+		f.addError("settings.issue", err)
 		return
 	}
 	if issue.GetLocked() {

@@ -41,11 +41,11 @@ func (c *Client) Checks(ctx context.Context, at Place, commit string) ([]Check, 
 		return nil, "", err
 	}
 	all = append(all, statuses...)
-	return all, combined(all), nil
+	return all, combineChecks(all), nil
 }
 
-// combined is what checks come to.
-func combined(all []Check) CheckState {
+// combineChecks is what checks come to.
+func combineChecks(all []Check) CheckState {
 	is := func(state CheckState) bool {
 		return slices.ContainsFunc(all, func(c Check) bool { return c.State == state })
 	}
@@ -67,7 +67,7 @@ func (c *Client) checkRuns(ctx context.Context, at Place, commit string) ([]Chec
 	for range mostCheckPages {
 		some, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, at.Owner, at.Repo, commit, options)
 		if err != nil {
-			return nil, failed("read the checks of "+commit+" in "+at.repository(), err)
+			return nil, apiFailure("read the checks of "+commit+" in "+at.repository(), err)
 		}
 		for _, r := range some.CheckRuns {
 			all = append(all, Check{Name: r.GetName(), State: stateOfRun(r), URL: r.GetHTMLURL()})
@@ -99,7 +99,7 @@ func (c *Client) statuses(ctx context.Context, at Place, commit string) ([]Check
 	for range mostCheckPages {
 		some, resp, err := c.api.Repositories.GetCombinedStatus(ctx, at.Owner, at.Repo, commit, options)
 		if err != nil {
-			return nil, failed("read the statuses of "+commit+" in "+at.repository(), err)
+			return nil, apiFailure("read the statuses of "+commit+" in "+at.repository(), err)
 		}
 		for _, s := range some.Statuses {
 			all = append(all, Check{Name: s.GetContext(), State: stateOfStatus(s.GetState()), URL: s.GetTargetURL()})

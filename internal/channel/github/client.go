@@ -83,10 +83,10 @@ func (c *Comment) byProgram() bool { return c.User.Type != "User" || c.App != ni
 func (c *Client) do(ctx context.Context, act, method, path string, body, into any) (*gh.Response, error) {
 	req, err := c.api.NewRequest(ctx, method, path, body)
 	if err != nil {
-		return nil, failed(act, err)
+		return nil, apiFailure(act, err)
 	}
 	resp, err := c.api.Do(req, into)
-	return resp, failed(act, err)
+	return resp, apiFailure(act, err)
 }
 
 // Self returns the account that the client writes as.
@@ -100,7 +100,7 @@ func (c *Client) Self(ctx context.Context) (Account, error) {
 	if c.app != nil {
 		app, _, err := c.app.Apps.Get(ctx, "")
 		if err != nil {
-			return Account{}, failed("ask GitHub for the App", err)
+			return Account{}, apiFailure("ask GitHub for the App", err)
 		}
 		path = "users/" + url.PathEscape(app.GetSlug()+"[bot]")
 	}
@@ -115,7 +115,7 @@ func (c *Client) Self(ctx context.Context) (Account, error) {
 // Issue returns the issue or pull request.
 func (c *Client) Issue(ctx context.Context, at Place) (*gh.Issue, error) {
 	issue, _, err := c.api.Issues.Get(ctx, at.Owner, at.Repo, at.Number)
-	return issue, failed("read "+at.String(), err)
+	return issue, apiFailure("read "+at.String(), err)
 }
 
 // mostPages bounds how many comments of one issue are read at once.
@@ -161,7 +161,7 @@ func (c *Client) Edit(ctx context.Context, at Place, id int64, body string) erro
 // React puts a reaction on a comment. The same one again changes nothing.
 func (c *Client) React(ctx context.Context, at Place, id int64, content string) error {
 	_, _, err := c.api.Reactions.CreateIssueCommentReaction(ctx, at.Owner, at.Repo, id, content)
-	return failed("react to a comment on "+at.String(), err)
+	return apiFailure("react to a comment on "+at.String(), err)
 }
 
 // reacted reports whether the client's account has a reaction on a comment.
@@ -186,13 +186,13 @@ func (c *Client) reacted(ctx context.Context, at Place, id int64) (bool, error) 
 // Label sets a label on an issue.
 func (c *Client) Label(ctx context.Context, at Place, label string) error {
 	_, _, err := c.api.Issues.AddLabelsToIssue(ctx, at.Owner, at.Repo, at.Number, []string{label})
-	return failed("label "+at.String(), err)
+	return apiFailure("label "+at.String(), err)
 }
 
 // Unlabel takes a label off an issue, if it is there.
 func (c *Client) Unlabel(ctx context.Context, at Place, label string) error {
 	_, err := c.api.Issues.RemoveLabelForIssue(ctx, at.Owner, at.Repo, at.Number, url.PathEscape(label))
-	if err = failed("take a label off "+at.String(), err); statusOf(err) == http.StatusNotFound {
+	if err = apiFailure("take a label off "+at.String(), err); statusOf(err) == http.StatusNotFound {
 		return nil
 	}
 	return err
@@ -207,7 +207,7 @@ func (c *Client) Assign(ctx context.Context, at Place, logins []string) ([]strin
 	}
 	after, _, err := c.api.Issues.AddAssignees(ctx, at.Owner, at.Repo, at.Number, logins)
 	if err != nil {
-		return nil, failed("assign "+at.String(), err)
+		return nil, apiFailure("assign "+at.String(), err)
 	}
 	had := map[int64]bool{}
 	for _, u := range before.Assignees {
@@ -225,7 +225,7 @@ func (c *Client) Assign(ctx context.Context, at Place, logins []string) ([]strin
 // Unassign takes people off an issue.
 func (c *Client) Unassign(ctx context.Context, at Place, logins []string) error {
 	_, _, err := c.api.Issues.RemoveAssignees(ctx, at.Owner, at.Repo, at.Number, logins)
-	return failed("take people off "+at.String(), err)
+	return apiFailure("take people off "+at.String(), err)
 }
 
 // Login returns the login that the account with the id has now.
@@ -241,7 +241,7 @@ func (c *Client) Login(ctx context.Context, id int64) (string, error) {
 		return "", err
 	}
 	if !owner.MatchString(a.Login) {
-		return "", failed("ask GitHub for a login", errors.New("it is malformed"))
+		return "", apiFailure("ask GitHub for a login", errors.New("it is malformed"))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

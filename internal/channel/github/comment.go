@@ -49,7 +49,7 @@ func writeQuestion(n *notice.Notice, greeting string, m measure) string {
 	sheet := &sheet{}
 	sheet.add("### %s %s", heading(n), phrase(q.Title))
 	if n.Outcome != nil {
-		sheet.add("**Closed:** %s.", told(n.Outcome.Words))
+		sheet.add("**Closed:** %s.", escapeVisible(n.Outcome.Words))
 	} else if greeting != "" {
 		sheet.add("%s", greeting)
 	}
@@ -84,7 +84,7 @@ func writeQuestion(n *notice.Notice, greeting string, m measure) string {
 	}
 	state := stateClosed
 	if n.Outcome == nil {
-		state = sheet.how(n, whole)
+		state = sheet.explainAnswering(n, whole)
 	}
 	sheet.footer(n)
 	found := mark{delivery: n.Delivery, question: q.ID, state: state, words: wordsOf(q)}
@@ -212,12 +212,12 @@ func cut(s string, most int) string {
 	return s
 }
 
-// how tells how to answer and until when, and returns the state of the comment.
-func (s *sheet) how(n *notice.Notice, whole bool) string {
+// explainAnswering tells how to answer and until when, and returns the state of the comment.
+func (s *sheet) explainAnswering(n *notice.Notice, whole bool) string {
 	state := stateOpen
 	if n.Decide && whole {
 		s.add("**To answer**, write a comment here that begins with %s.", beginning(n.Question))
-		if sample := several(n.Question); sample != "" {
+		if sample := explainItems(n.Question); sample != "" {
 			s.add("%s", sample)
 		}
 		s.add("Only the comment as it is first written counts, and only from people with write access.")
@@ -228,7 +228,7 @@ func (s *sheet) how(n *notice.Notice, whole bool) string {
 	deadline := "It waits until somebody answers."
 	if q := n.Question; q.Deadline != nil {
 		// The clock on an issue is everybody's.
-		deadline = fmt.Sprintf("Answer until **%s**; then %s.", q.Deadline.UTC().Format("Mon 2 Jan 2006, 15:04 UTC"), told(notice.AtDeadline(q)))
+		deadline = fmt.Sprintf("Answer until **%s**; then %s.", q.Deadline.UTC().Format("Mon 2 Jan 2006, 15:04 UTC"), escapeVisible(notice.AtDeadline(q)))
 	}
 	s.add("%s", deadline)
 	if votes := votes(n.Question); votes != "" {
@@ -282,8 +282,8 @@ func oneOf(marks []string) string {
 	}
 }
 
-// several shows how several items are answered in one comment.
-func several(q *fermata.Question) string {
+// explainItems shows how several items are answered in one comment.
+func explainItems(q *fermata.Question) string {
 	if len(q.Items) == 1 {
 		return ""
 	}

@@ -42,7 +42,7 @@ func (c *Channel) deploymentRequested(ctx context.Context, hear notice.Hear, id 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webhookTime)
 	defer cancel()
-	repository, _ := c.settings.spelled(e.Repository.FullName)
+	repository, _ := c.settings.spellRepository(e.Repository.FullName)
 	run := e.actionsRun()
 	_, err := hear(ctx, &notice.Inbound{ID: fmt.Sprintf("deployment/%d", e.Deployment.ID), At: e.Deployment.CreatedAt, Happened: &notice.Happening{
 		Type: fermata.EventDeploymentRequested, By: e.deployer().identity(),
@@ -51,7 +51,7 @@ func (c *Channel) deploymentRequested(ctx context.Context, hear notice.Hear, id 
 			"deployment": e.Deployment.ID, "event": e.Event, "actor": e.deployer().Login, "url": e.runURL(run),
 		},
 	}})
-	return c.settle(ctx, id, err, "deployment", e.Deployment.ID)
+	return c.finishDelivery(ctx, id, err, "deployment", e.Deployment.ID)
 }
 
 // deployer is who began what is to be deployed. A program that did so for somebody is not the one.
@@ -96,7 +96,7 @@ const longestReport = 1024
 // ReviewDeployment tells a run of Actions whether it may deploy to an environment, or, without a state, how far the decision is. It
 // reports whether the run waited. GitHub takes ten reports without a state.
 func (c *Client) ReviewDeployment(ctx context.Context, at Place, run int64, environment, state, comment string) (waited bool, err error) {
-	body := map[string]string{"environment_name": environment, "comment": shortened(comment, longestReport)}
+	body := map[string]string{"environment_name": environment, "comment": shortenText(comment, longestReport)}
 	if state != "" {
 		body["state"] = state
 	}

@@ -27,8 +27,8 @@ func (r *refusal) Unwrap() error { return r.SendError }
 // asks for a minute at least.
 const unspoken = time.Minute
 
-// failed explains an error of the API.
-func failed(act string, err error) error {
+// apiFailure explains an error of the API.
+func apiFailure(act string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -42,13 +42,13 @@ func failed(act string, err error) error {
 	var refused *gh.ErrorResponse
 	switch {
 	case errors.As(err, &primary):
-		return limited(act, max(time.Until(primary.Rate.Reset.Time), 0)+time.Second)
+		return limitFailure(act, max(time.Until(primary.Rate.Reset.Time), 0)+time.Second)
 	case errors.As(err, &secondary):
 		wait := unspoken
 		if secondary.RetryAfter != nil {
 			wait = *secondary.RetryAfter
 		}
-		return limited(act, wait)
+		return limitFailure(act, wait)
 	case errors.As(err, &moved):
 		// Requests are not sent after a repository that moved: others may take its old name.
 		return &refusal{status: moved.StatusCode, SendError: notice.Hopeless(fermata.Errorf(fermata.CodeNotFound, "%s: GitHub says that it has moved", act).
@@ -56,13 +56,13 @@ func failed(act string, err error) error {
 	case errors.As(err, &refused) && refused.Response != nil:
 		return explain(act, refused)
 	default:
-		return unsure(fermata.Errorf(fermata.CodeUnavailable, "%s: GitHub cannot be reached: %w", act, err).
+		return unsureFailure(fermata.Errorf(fermata.CodeUnavailable, "%s: GitHub cannot be reached: %w", act, err).
 			WithHint("check that the server may reach GitHub's API, and api_url"))
 	}
 }
 
-// unsure is a failure after which the comment may stand there.
-func unsure(err error) *notice.SendError {
+// unsureFailure is a failure after which the comment may stand there.
+func unsureFailure(err error) *notice.SendError {
 	e := &notice.SendError{Err: err}
 	var known *notice.SendError
 	if errors.As(err, &known) {
@@ -73,7 +73,7 @@ func unsure(err error) *notice.SendError {
 	return e
 }
 
-func limited(act string, wait time.Duration) error {
+func limitFailure(act string, wait time.Duration) error {
 	e := fermata.Errorf(fermata.CodeRateLimited, "%s: GitHub asks to wait for %s", act, wait.Round(time.Second)).
 		WithHint("a GitHub App has limits of its own; a longer poll needs fewer requests")
 	e.RetryAfter = wait
@@ -83,7 +83,7 @@ func limited(act string, wait time.Duration) error {
 func explain(act string, r *gh.ErrorResponse) error {
 	status := r.Response.StatusCode
 	if seconds, err := strconv.Atoi(r.Response.Header.Get("Retry-After")); err == nil && status != http.StatusServiceUnavailable {
-		return limited(act, time.Duration(seconds)*time.Second)
+		return limitFailure(act, time.Duration(seconds)*time.Second)
 	}
 	as := func(code fermata.Code, final bool, hint string) error {
 		err := fermata.Errorf(code, "%s: GitHub answered %s", act, strings.TrimSpace(strconv.Itoa(status)+" "+faults(r))).WithHint("%s", hint)
@@ -99,9 +99,9 @@ func explain(act string, r *gh.ErrorResponse) error {
 	case http.StatusUnprocessableEntity:
 		return as(fermata.CodeInvalidRequest, true, "GitHub does not take what was sent")
 	case http.StatusTooManyRequests:
-		return limited(act, unspoken)
+		return limitFailure(act, unspoken)
 	default:
-		return unsure(as(fermata.CodeUnavailable, false, "GitHub has a problem; see githubstatus.com"))
+		return unsureFailure(as(fermata.CodeUnavailable, false, "GitHub has a problem; see githubstatus.com"))
 	}
 }
 

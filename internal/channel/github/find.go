@@ -28,7 +28,7 @@ func (c *Client) Issues(ctx context.Context, at Place, f IssueFilter, most int) 
 	for range mostPages {
 		some, resp, err := c.api.Issues.ListByRepo(ctx, at.Owner, at.Repo, options)
 		if err != nil {
-			return nil, false, failed("list the issues of "+at.repository(), err)
+			return nil, false, apiFailure("list the issues of "+at.repository(), err)
 		}
 		for _, i := range some {
 			if i.IsPullRequest() {
@@ -68,11 +68,11 @@ func (c *Client) Search(ctx context.Context, at Place, s Search, most int) (foun
 	for options.Page != 0 && len(found) < most {
 		some, resp, err := c.api.Search.Issues(ctx, query, options)
 		if err != nil {
-			return nil, 0, failed("search in "+at.repository(), err)
+			return nil, 0, apiFailure("search in "+at.repository(), err)
 		}
 		total = some.GetTotal()
 		for _, i := range some.Issues {
-			if len(found) < most && in(at, i) {
+			if len(found) < most && isIn(at, i) {
 				found = append(found, i)
 			}
 		}
@@ -81,7 +81,7 @@ func (c *Client) Search(ctx context.Context, at Place, s Search, most int) (foun
 	return found, total, nil
 }
 
-// in reports whether an issue that a search found is in the repository.
-func in(at Place, i *gh.Issue) bool {
+// isIn reports whether an issue that a search found is in the repository.
+func isIn(at Place, i *gh.Issue) bool {
 	return strings.HasSuffix(strings.ToLower(i.GetRepositoryURL()), "/repos/"+strings.ToLower(at.repository()))
 }

@@ -37,10 +37,10 @@ func (c *Channel) read(ctx context.Context, hear notice.Hear, a arrived) error {
 	if c.done.has(a.key()) || a.byProgram() || firstWords(a.Body) == "" {
 		return nil
 	}
-	if _, known, err := c.known(ctx, a.at); err != nil || !known {
+	if _, known, err := c.knownSince(ctx, a.at); err != nil || !known {
 		return err
 	}
-	if ours, err := c.wrote(ctx, a); ours || err != nil {
+	if ours, err := c.isOwnComment(ctx, a); ours || err != nil {
 		return c.tolerate(ctx, err)
 	}
 	defer c.lock(a.at)()
@@ -58,8 +58,8 @@ func (c *Channel) read(ctx context.Context, hear notice.Hear, a arrived) error {
 	return nil
 }
 
-// wrote reports whether the channel wrote the comment.
-func (c *Channel) wrote(ctx context.Context, a arrived) (bool, error) {
+// isOwnComment reports whether the channel wrote the comment.
+func (c *Channel) isOwnComment(ctx context.Context, a arrived) (bool, error) {
 	if _, marked := readMark(a.Body); !marked {
 		return false, nil
 	}
@@ -68,10 +68,10 @@ func (c *Channel) wrote(ctx context.Context, a arrived) (bool, error) {
 }
 
 func (c *Channel) answer(ctx context.Context, hear notice.Hear, a arrived, seen *written) error {
-	stood := seen.when(a.CreatedAt)
+	stood := seen.standingAt(a.CreatedAt)
 	picked, ok := stood.pick(a.Body, time.Now())
 	if a.verdict {
-		picked, ok = stood.reviewed(a.Body)
+		picked, ok = stood.findReviewed(a.Body)
 	}
 	switch {
 	case !ok:
@@ -83,7 +83,7 @@ func (c *Channel) answer(ctx context.Context, hear notice.Hear, a arrived, seen 
 	case picked.problem != "":
 		return c.tell(ctx, a, seen, verdict{words: picked.problem, about: picked.HTMLURL})
 	}
-	denied, err := c.client.Denied(ctx, a.at, a.User)
+	denied, err := c.client.DenialReason(ctx, a.at, a.User)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (c *Channel) answer(ctx context.Context, hear notice.Hear, a arrived, seen 
 	if err != nil {
 		return err
 	}
-	return c.tell(ctx, a, seen, verdict{counted: v.Counted, words: said(v.Words), about: picked.HTMLURL})
+	return c.tell(ctx, a, seen, verdict{counted: v.Counted, words: escapeText(v.Words), about: picked.HTMLURL})
 }
 
 // vouch binds an answer to the action that the comment shows: its hash is the
@@ -138,10 +138,10 @@ func (c *Channel) edited(ctx context.Context, a arrived, seen *written, picked p
 	return c.tell(ctx, a, seen, verdict{about: picked.HTMLURL, words: "this comment was changed before it was read, so it does not count. Please write a new one."})
 }
 
-// said writes words that may hold text of others.
-func said(words string) string {
+// escapeText writes words that may hold text of others.
+func escapeText(words string) string {
 	if !strings.Contains(strings.TrimSpace(words), "\n") {
-		return told(words)
+		return escapeVisible(words)
 	}
 	if strings.ContainsFunc(words, notice.Hidden) {
 		words = notice.Clean(words)

@@ -13,7 +13,7 @@ func (c *Client) AddLabels(ctx context.Context, at Place, labels []string) ([]st
 		return c.RemoveLabels(ctx, at, nil)
 	}
 	all, _, err := c.api.Issues.AddLabelsToIssue(ctx, at.Owner, at.Repo, at.Number, labels)
-	return names(all), failed("label "+at.String(), err)
+	return names(all), apiFailure("label "+at.String(), err)
 }
 
 // RemoveLabels takes labels off an issue, those that it has, and returns the rest.
@@ -57,7 +57,7 @@ func hasFold(list []string, name string) bool {
 func (c *Client) AddAssignees(ctx context.Context, at Place, logins []string) (all, leftOut []string, err error) {
 	issue, _, err := c.api.Issues.AddAssignees(ctx, at.Owner, at.Repo, at.Number, logins)
 	if err != nil {
-		return nil, nil, failed("assign "+at.String(), err)
+		return nil, nil, apiFailure("assign "+at.String(), err)
 	}
 	all, leftOut = []string{}, []string{}
 	for _, u := range issue.Assignees {
@@ -78,5 +78,5 @@ func (c *Client) SetState(ctx context.Context, at Place, state, reason string) e
 		change.StateReason = &reason
 	}
 	_, _, err := c.api.Issues.Edit(ctx, at.Owner, at.Repo, at.Number, change)
-	return failed("change the state of "+at.String(), err)
+	return apiFailure("change the state of "+at.String(), err)
 }

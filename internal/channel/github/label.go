@@ -62,7 +62,7 @@ func (c *Channel) hearLabel(ctx context.Context, hear notice.Hear, l *labelling)
 	_, err = hear(ctx, &notice.Inbound{ID: l.key, At: l.at, Happened: &notice.Happening{
 		Type: fermata.EventLabelAdded, By: l.actor.identity(),
 		Data: map[string]any{
-			"repository": l.repository, "issue": l.issue.Number, "label": l.label, "actor": l.actor.Login, "title": shortened(l.issue.Title, longestTitle), "url": l.issue.HTMLURL,
+			"repository": l.repository, "issue": l.issue.Number, "label": l.label, "actor": l.actor.Login, "title": shortenText(l.issue.Title, longestTitle), "url": l.issue.HTMLURL,
 		},
 	}})
 	return err
@@ -73,24 +73,24 @@ func (a Account) identity() notice.Identity {
 	return notice.Identity{Kind: Kind, ID: fmt.Sprint(a.ID), Name: a.Login}
 }
 
-// shortened returns a text of at most so many characters.
-func shortened(text string, most int) string {
+// shortenText returns a text of at most so many characters.
+func shortenText(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
 	}
 	return string([]rune(text)[:most-1]) + "…"
 }
 
-// labelled takes the webhook of a label. Where the channel looks itself as
+// handleLabel takes the webhook of a label. Where the channel looks itself as
 // well, it finds the same label in GitHub's list: then the number there is what
 // both go by, so that it counts once.
-func (c *Channel) labelled(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
+func (c *Channel) handleLabel(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
 	if ignored := c.ignoresLabel(e); ignored != "" {
 		return http.StatusOK, "ignored: " + ignored
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webhookTime)
 	defer cancel()
-	repository, listed := c.settings.spelled(e.Repository.FullName)
+	repository, listed := c.settings.spellRepository(e.Repository.FullName)
 	one := &labelling{
 		key: "delivery/" + id, repository: repository, actor: e.Sender, label: e.Label.Name, issue: e.Issue, at: e.Issue.UpdatedAt,
 	}
@@ -100,7 +100,7 @@ func (c *Channel) labelled(ctx context.Context, hear notice.Hear, id string, e *
 	} else {
 		err = c.hearLabel(ctx, hear, one)
 	}
-	return c.settle(ctx, id, err, "issue", e.Issue.Number)
+	return c.finishDelivery(ctx, id, err, "issue", e.Issue.Number)
 }
 
 // ignoresLabel says why an event is no new label on an issue of this channel.
@@ -130,7 +130,7 @@ func (c *Channel) hearListed(ctx context.Context, hear notice.Hear, l *labelling
 		var page []issueEvent
 		_, _, err := (&glance{}).get(ctx, c.client, eventsPath(l.repository, 1), &page)
 		if err != nil {
-			return failed("read what happened to issues in "+l.repository, err)
+			return apiFailure("read what happened to issues in "+l.repository, err)
 		}
 		found := false
 		for _, one := range slices.Backward(page) {
@@ -207,8 +207,8 @@ func (p *labelPoller) round(ctx context.Context) error {
 			pos.Since = one.CreatedAt
 		}
 	}
-	pos.done()
-	err = p.c.keep(ctx, p.key(), pos)
+	pos.markRead()
+	err = p.c.savePosition(ctx, p.key(), pos)
 	p.begun = err == nil
 	return err
 }
@@ -227,7 +227,7 @@ func (p *labelPoller) fetch(ctx context.Context, pos *position) ([]issueEvent, e
 		resp, changed, err := look.get(ctx, p.c.client, eventsPath(p.repository, n), &page)
 		if err != nil {
 			p.seen = glance{}
-			return nil, failed("read what happened to issues in "+p.repository, err)
+			return nil, apiFailure("read what happened to issues in "+p.repository, err)
 		}
 		if !changed {
 			return nil, nil

@@ -22,8 +22,8 @@ var (
 	harmless = `,.;:?!'"()-–—/%+=&…’‘“”‚„«»·×→°⟨⟩ `
 )
 
-// plain reports whether GitHub shows the line as it is.
-func plain(line string) bool {
+// isPlain reports whether GitHub shows the line as it is.
+func isPlain(line string) bool {
 	for _, r := range line {
 		if !unicode.In(r, unicode.L, unicode.Nd, unicode.Mn, unicode.Mc, unicode.So, unicode.Sc) && !strings.ContainsRune(harmless, r) || r == '$' {
 			return false
@@ -35,9 +35,9 @@ func plain(line string) bool {
 // phrase writes text of others within a line.
 func phrase(s string) string { return inline(strings.TrimSpace(notice.OneLine(s))) }
 
-// told writes words in which text of others was made visible before: what
+// escapeVisible writes words in which text of others was made visible before: what
 // stands for a hidden character must not be made visible again.
-func told(s string) string {
+func escapeVisible(s string) string {
 	if strings.ContainsFunc(s, notice.Hidden) {
 		return phrase(s)
 	}
@@ -45,7 +45,7 @@ func told(s string) string {
 }
 
 func inline(line string) string {
-	if plain(line) {
+	if isPlain(line) {
 		return strings.ReplaceAll(line, "&", "&amp;")
 	}
 	return span(line)
@@ -94,7 +94,7 @@ func quote(s string) string {
 	lines := strings.Split(s, "\n")
 	for _, line := range lines {
 		// A sign or a number at the beginning of a line could make a list.
-		if first := []rune(line); len(first) > 0 && !unicode.IsLetter(first[0]) || !plain(line) {
+		if first := []rune(line); len(first) > 0 && !unicode.IsLetter(first[0]) || !isPlain(line) {
 			return fence("text", wrap(s, 100))
 		}
 	}

@@ -21,10 +21,10 @@ const (
 	mostRights = 10_000
 )
 
-// Denied says why GitHub does not let the person decide in the repository, and
+// DenialReason says why GitHub does not let the person decide in the repository, and
 // nothing where it does: who may write may. What GitHub says beside the
 // comment (author_association) is no permission, so it is asked.
-func (c *Client) Denied(ctx context.Context, at Place, who Account) (string, error) {
+func (c *Client) DenialReason(ctx context.Context, at Place, who Account) (string, error) {
 	key := strings.ToLower(at.repository()) + " " + who.Login
 	c.mu.Lock()
 	known, ok := c.rights[key]

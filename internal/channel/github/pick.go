@@ -56,33 +56,33 @@ func unformat(line string) string {
 func (w *written) pick(body string, now time.Time) (pick, bool) {
 	text := firstWords(body)
 	rest, explicit := cutCommand(text)
-	if named, behind, ok := w.named(rest); ok {
-		return settled(named, behind), true
+	if named, behind, ok := w.findNamed(rest); ok {
+		return pickOf(named, behind), true
 	}
 	open := w.open()
 	line, _, _ := strings.Cut(text, "\n")
 	if !explicit && !slices.ContainsFunc(open, func(o ownComment) bool { return o.mark.begins(line) }) {
-		late, ok := w.late(func(o ownComment) bool { return now.Sub(o.UpdatedAt) < lateFor && o.mark.begins(line) })
+		late, ok := w.lastClosed(func(o ownComment) bool { return now.Sub(o.UpdatedAt) < lateFor && o.mark.begins(line) })
 		if len(open) > 0 || !ok {
 			return pick{}, false
 		}
-		return settled(late, text), true
+		return pickOf(late, text), true
 	}
 	switch {
 	case len(open) == 1:
-		return w.meant(open[0], rest), true
+		return w.pickUnnamed(open[0], rest), true
 	case len(open) > 1:
 		takes := taking(open, rest, explicit)
 		if len(takes) == 1 {
-			return w.meant(takes[0], rest), true
+			return w.pickUnnamed(takes[0], rest), true
 		}
 		if len(takes) == 0 {
 			takes = open
 		}
 		return pick{problem: whichOne(takes)}, true
 	}
-	if late, ok := w.late(func(ownComment) bool { return true }); ok {
-		return settled(late, rest), true
+	if late, ok := w.lastClosed(func(ownComment) bool { return true }); ok {
+		return pickOf(late, rest), true
 	}
 	return pick{problem: "no question is open here."}, true
 }
@@ -107,9 +107,9 @@ const (
 	decidedFor   = 30 * time.Second
 )
 
-// meant returns the pick of a question that the comment does not name. It is a problem if another question has closed shortly
+// pickUnnamed returns the pick of a question that the comment does not name. It is a problem if another question has closed shortly
 // before the comment, because its author may have read that one.
-func (w *written) meant(o ownComment, text string) pick {
+func (w *written) pickUnnamed(o ownComment, text string) pick {
 	before := slices.ContainsFunc(w.comments, func(other ownComment) bool {
 		m, long := other.mark, decidedFor
 		if m.undecided {
@@ -118,13 +118,13 @@ func (w *written) meant(o ownComment, text string) pick {
 		return m.question != "" && m.question != o.mark.question && m.state == stateClosed && w.asOf.Sub(other.UpdatedAt) < long
 	})
 	if !before {
-		return settled(o, text)
+		return pickOf(o, text)
 	}
 	return pick{ownComment: o, problem: fmt.Sprintf("another question has just closed here. Please name the one that you mean, as in `/answer %s A`.", ending(o.mark.question))}
 }
 
-// settled returns the pick of a question, unless it takes no comment.
-func settled(o ownComment, text string) pick {
+// pickOf returns the pick of a question, unless it takes no comment.
+func pickOf(o ownComment, text string) pick {
 	p := pick{ownComment: o, text: strings.TrimSpace(text)}
 	switch {
 	case o.mark.state == statePage:
@@ -147,8 +147,8 @@ func cutCommand(text string) (string, bool) {
 	return strings.TrimSpace(rest), true
 }
 
-// named finds the question whose id, or its ending, stands first.
-func (w *written) named(text string) (ownComment, string, bool) {
+// findNamed finds the question whose id, or its ending, stands first.
+func (w *written) findNamed(text string) (ownComment, string, bool) {
 	end := strings.IndexAny(text, " \t\n")
 	word := text
 	if end >= 0 {
@@ -171,8 +171,8 @@ func (w *written) named(text string) (ownComment, string, bool) {
 	return found[0], text[len(word):], true
 }
 
-// late finds the question that closed last among those that fit.
-func (w *written) late(fits func(ownComment) bool) (ownComment, bool) {
+// lastClosed finds the question that closed last among those that fit.
+func (w *written) lastClosed(fits func(ownComment) bool) (ownComment, bool) {
 	for _, one := range slices.Backward(w.comments) {
 		if one.mark.question != "" && one.mark.state == stateClosed && fits(one) {
 			return one, true

@@ -24,7 +24,7 @@ const firstLook = 10 * time.Minute
 // beside one to find what it lost, since GitHub delivers once.
 func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
 	var pollers []*poller
-	for _, name := range c.settings.named() {
+	for _, name := range c.settings.namedRepositories() {
 		pollers = append(pollers, &poller{c: c, hear: hear, repository: name, labels: labelPoller{c: c, hear: hear, repository: name}, reviews: reviewPoller{c: c, hear: hear, repository: name}})
 	}
 	if c.every == 0 || len(pollers) == 0 {
@@ -114,10 +114,10 @@ func (c *Channel) position(ctx context.Context, key string) (*position, error) {
 }
 
 func (p *poller) save(ctx context.Context, pos *position) error {
-	return p.c.keep(ctx, p.key(), pos)
+	return p.c.savePosition(ctx, p.key(), pos)
 }
 
-func (c *Channel) keep(ctx context.Context, key string, pos *position) error {
+func (c *Channel) savePosition(ctx context.Context, key string, pos *position) error {
 	raw, err := json.Marshal(pos)
 	if err != nil {
 		return err
@@ -163,12 +163,12 @@ func (p *poller) finish(ctx context.Context, pos *position, changed bool) error 
 	if !changed {
 		return nil
 	}
-	pos.done()
+	pos.markRead()
 	return p.save(ctx, pos)
 }
 
-// done keeps that everything was read so far.
-func (pos *position) done() {
+// markRead keeps that everything was read so far.
+func (pos *position) markRead() {
 	pos.Done = pos.Since
 	for id, at := range pos.Seen {
 		if at.Before(pos.Done.Add(-overlap)) {
@@ -190,7 +190,7 @@ func (p *poller) fetch(ctx context.Context, from time.Time, page int) ([]Comment
 	found := []Comment{}
 	_, changed, err := p.seen.get(ctx, p.c.client, fmt.Sprintf("repos/%s/issues/comments?%s", p.repository, query.Encode()), &found)
 	if err != nil {
-		return nil, failed("read the comments in "+p.repository, err)
+		return nil, apiFailure("read the comments in "+p.repository, err)
 	}
 	if !changed {
 		return nil, nil

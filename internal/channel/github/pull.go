@@ -36,7 +36,7 @@ func (c *Client) OpenPull(ctx context.Context, at Place, p NewPull) (pull *gh.Pu
 	pull, _, err = c.api.PullRequests.Create(ctx, at.Owner, at.Repo, &gh.NewPullRequest{
 		Title: &p.Title, Head: &p.Head, Base: &p.Base, Body: &body, Draft: &p.Draft,
 	})
-	if err = failed("open a pull request in "+at.repository(), err); statusOf(err) == http.StatusUnprocessableEntity {
+	if err = apiFailure("open a pull request in "+at.repository(), err); statusOf(err) == http.StatusUnprocessableEntity {
 		// Somebody else may have opened it meanwhile.
 		if old, other := c.pull(ctx, at, p); other == nil && old != nil {
 			return old, false, nil
@@ -55,7 +55,7 @@ func (c *Client) pull(ctx context.Context, at Place, p NewPull) (*gh.PullRequest
 		State: "all", Head: head, Base: p.Base, ListOptions: gh.ListOptions{PerPage: 100},
 	})
 	if err != nil {
-		return nil, failed("look for pull requests in "+at.repository(), err)
+		return nil, apiFailure("look for pull requests in "+at.repository(), err)
 	}
 	for _, one := range list {
 		if one.GetState() == "open" || hasKey(one.GetBody(), p.Key) {
@@ -81,7 +81,7 @@ func (c *Client) hasHead(ctx context.Context, at Place, head string) error {
 // PullHead returns the branch and the commit of a pull request.
 func (c *Client) PullHead(ctx context.Context, at Place) (branch, commit string, err error) {
 	p, _, err := c.api.PullRequests.Get(ctx, at.Owner, at.Repo, at.Number)
-	return p.GetHead().GetRef(), p.GetHead().GetSHA(), failed("read "+at.String(), err)
+	return p.GetHead().GetRef(), p.GetHead().GetSHA(), apiFailure("read "+at.String(), err)
 }
 
 // NewReview is a review of a pull request to submit.

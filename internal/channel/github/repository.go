@@ -36,27 +36,27 @@ func StatusOf(err error) int { return statusOf(err) }
 // DefaultBranch returns the name of the branch from which others begin.
 func (c *Client) DefaultBranch(ctx context.Context, at Place) (string, error) {
 	r, _, err := c.api.Repositories.Get(ctx, at.Owner, at.Repo)
-	return r.GetDefaultBranch(), failed("read "+at.repository(), err)
+	return r.GetDefaultBranch(), apiFailure("read "+at.repository(), err)
 }
 
 // Commit returns the commit at which a branch, a tag or a commit stands; empty
 // where there is none.
 func (c *Client) Commit(ctx context.Context, at Place, ref string) (string, error) {
 	sha, _, err := c.api.Repositories.GetCommitSHA1(ctx, at.Owner, at.Repo, ref, "")
-	return sha, none(failed("look for "+ref+" in "+at.repository(), err))
+	return sha, ignoreNotFound(apiFailure("look for "+ref+" in "+at.repository(), err))
 }
 
 // Branch returns the commit at which a branch stands; empty where there is none.
 func (c *Client) Branch(ctx context.Context, at Place, name string) (string, error) {
 	ref, _, err := c.api.Git.GetRef(ctx, at.Owner, at.Repo, "heads/"+name)
-	if err = failed("look for the branch "+name+" of "+at.repository(), err); err != nil {
-		return "", none(err)
+	if err = apiFailure("look for the branch "+name+" of "+at.repository(), err); err != nil {
+		return "", ignoreNotFound(err)
 	}
 	return ref.GetObject().GetSHA(), nil
 }
 
-// none takes "there is none" for an answer.
-func none(err error) error {
+// ignoreNotFound takes "there is none" for an answer.
+func ignoreNotFound(err error) error {
 	if s := statusOf(err); s == http.StatusNotFound || s == http.StatusUnprocessableEntity {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (c *Client) CreateBranch(ctx context.Context, at Place, name, commit string
 		return sha, false, err
 	}
 	_, _, err = c.api.Git.CreateRef(ctx, at.Owner, at.Repo, gh.CreateRef{Ref: "refs/heads/" + name, SHA: commit})
-	if err = failed("make the branch "+name+" of "+at.repository(), err); statusOf(err) == http.StatusUnprocessableEntity {
+	if err = apiFailure("make the branch "+name+" of "+at.repository(), err); statusOf(err) == http.StatusUnprocessableEntity {
 		// Somebody else may have made it meanwhile.
 		if sha, other := c.Branch(ctx, at, name); other == nil && sha != "" {
 			return sha, false, nil

@@ -52,9 +52,9 @@ func (r *Review) arrived(at Place) arrived {
 	return a
 }
 
-// reviewed finds the approval that a review answers. Reviews are about the code,
+// findReviewed finds the approval that a review answers. Reviews are about the code,
 // too: where no approval is open on the pull request, a review is left alone.
-func (w *written) reviewed(text string) (pick, bool) {
+func (w *written) findReviewed(text string) (pick, bool) {
 	var open []ownComment
 	for _, o := range w.open() {
 		if o.mark.takes("/" + fermata.Approve) {
@@ -65,7 +65,7 @@ func (w *written) reviewed(text string) (pick, bool) {
 	case 0:
 		return pick{}, false
 	case 1:
-		return w.meant(open[0], text), true
+		return w.pickUnnamed(open[0], text), true
 	default:
 		return pick{problem: whichOne(open)}, true
 	}
@@ -116,7 +116,7 @@ func (c *Channel) tellBelow(ctx context.Context, a arrived, latest *ownComment, 
 // request.
 func (c *Client) ReactToReviewComment(ctx context.Context, at Place, id int64, content string) error {
 	_, _, err := c.api.Reactions.CreatePullRequestCommentReaction(ctx, at.Owner, at.Repo, id, content)
-	return failed("react to a comment on "+at.String(), err)
+	return apiFailure("react to a comment on "+at.String(), err)
 }
 
 // reviewSubmitted hears a webhook of a review.
@@ -139,13 +139,13 @@ func (c *Channel) reviewSubmitted(ctx context.Context, hear notice.Hear, id stri
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webhookTime)
 	defer cancel()
-	return c.settle(ctx, id, c.read(ctx, hear, e.Review.arrived(e.place())), "review", e.Review.ID)
+	return c.finishDelivery(ctx, id, c.read(ctx, hear, e.Review.arrived(e.place())), "review", e.Review.ID)
 }
 
 // reviewCommented hears a webhook of a comment on the code of a pull request.
 func (c *Channel) reviewCommented(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
 	e.Issue.Number, e.kind = e.Pull.Number, kindReviewComment
-	return c.happened(ctx, hear, id, e)
+	return c.handleHappening(ctx, hear, id, e)
 }
 
 // pullGlance is what a list of pull requests tells of one.
@@ -181,7 +181,7 @@ func (p *reviewPoller) round(ctx context.Context) error {
 	var pulls []pullGlance
 	_, changed, err := p.seen.get(ctx, p.c.client, path, &pulls)
 	if err != nil {
-		return failed("read the pull requests in "+p.repository, err)
+		return apiFailure("read the pull requests in "+p.repository, err)
 	}
 	if changed {
 		p.latest = pulls
@@ -194,8 +194,8 @@ func (p *reviewPoller) round(ctx context.Context) error {
 		p.seen = glance{}
 		return err
 	}
-	pos.done()
-	return p.c.keep(ctx, p.key(), pos)
+	pos.markRead()
+	return p.c.savePosition(ctx, p.key(), pos)
 }
 
 func (p *reviewPoller) take(ctx context.Context, pos *position, pulls []pullGlance) error {
@@ -206,7 +206,7 @@ func (p *reviewPoller) take(ctx context.Context, pos *position, pulls []pullGlan
 		}
 		at := Place{Number: one.Number}
 		at.Owner, at.Repo, _ = cutRepository(p.repository)
-		_, known, err := p.c.known(ctx, at)
+		_, known, err := p.c.knownSince(ctx, at)
 		if err == nil && known {
 			err = p.pull(ctx, pos, at, since)
 		}

@@ -98,12 +98,12 @@ func (s *Settings) problems() []fermata.Problem {
 		list = append(list, fermata.Problem{Field: "settings." + field, Message: fmt.Sprintf(format, args...)})
 	}
 	s.accountProblems(add)
-	for i, name := range s.named() {
+	for i, name := range s.namedRepositories() {
 		if _, _, ok := cutRepository(name); !ok {
 			add("repository", "%q (number %d) is not of the form owner/repo", name, i+1)
 		}
 	}
-	if len(s.named()) == 0 && (s.AppID == 0 || s.WebhookSecret == "") {
+	if len(s.namedRepositories()) == 0 && (s.AppID == 0 || s.WebhookSecret == "") {
 		add("repository", "is missing: only an App with a webhook knows by itself where it may write")
 	}
 	if s.Issue != 0 && s.Repository == "" {
@@ -115,7 +115,7 @@ func (s *Settings) problems() []fermata.Problem {
 	if s.WebhookSecret != "" && len(s.WebhookSecret) < shortestSecret {
 		add("webhook_secret", "has %d characters, needs at least %d", len(s.WebhookSecret), shortestSecret)
 	}
-	if every, err := s.every(); err != nil || every != 0 && every < shortestPoll {
+	if every, err := s.pollInterval(); err != nil || every != 0 && every < shortestPoll {
 		add("poll", `%q must be a time of at least 1s, such as "30s", or "off"`, s.Poll)
 	} else if every == 0 && s.WebhookSecret == "" {
 		add("poll", "is off and there is no webhook_secret: no answer would be heard")
@@ -144,8 +144,8 @@ func (s *Settings) accountProblems(add func(field, format string, args ...any)) 
 	}
 }
 
-// named lists the repositories that the settings name.
-func (s *Settings) named() []string {
+// namedRepositories lists the repositories that the settings name.
+func (s *Settings) namedRepositories() []string {
 	var names []string
 	if s.Repository != "" {
 		names = append(names, s.Repository)
@@ -156,7 +156,7 @@ func (s *Settings) named() []string {
 // allows reports whether questions may go to the repository, and answers come
 // from it. An App without named ones writes wherever it is installed.
 func (s *Settings) allows(p Place) bool {
-	names := s.named()
+	names := s.namedRepositories()
 	for _, name := range names {
 		if strings.EqualFold(name, p.repository()) {
 			return true
@@ -165,10 +165,10 @@ func (s *Settings) allows(p Place) bool {
 	return len(names) == 0
 }
 
-// spelled is the name of a repository as the settings have it, and whether they
+// spellRepository is the name of a repository as the settings have it, and whether they
 // name it: GitHub tells no case apart.
-func (s *Settings) spelled(repository string) (string, bool) {
-	for _, name := range s.named() {
+func (s *Settings) spellRepository(repository string) (string, bool) {
+	for _, name := range s.namedRepositories() {
 		if strings.EqualFold(name, repository) {
 			return name, true
 		}
@@ -176,8 +176,8 @@ func (s *Settings) spelled(repository string) (string, bool) {
 	return repository, false
 }
 
-// every is how often comments are fetched, 0 for never.
-func (s *Settings) every() (time.Duration, error) {
+// pollInterval is how often comments are fetched, 0 for never.
+func (s *Settings) pollInterval() (time.Duration, error) {
 	switch {
 	case s.Poll == "off":
 		return 0, nil

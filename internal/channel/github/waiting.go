@@ -67,7 +67,7 @@ func (c *Channel) timedOut(ctx context.Context, to *ref, n *notice.Notice, seen 
 	if slices.ContainsFunc(seen.comments, func(o ownComment) bool { return o.mark.note == note }) {
 		return nil
 	}
-	body := fmt.Sprintf("Nobody answered %s in time: %s.\n\n%s", phrase(n.Question.Title), told(n.Outcome.Words), mark{note: note})
+	body := fmt.Sprintf("Nobody answered %s in time: %s.\n\n%s", phrase(n.Question.Title), escapeVisible(n.Outcome.Words), mark{note: note})
 	_, err := c.client.Comment(ctx, to.Place, body)
 	return c.tolerate(ctx, err)
 }

@@ -88,7 +88,7 @@ func (c *Channel) receive(r *http.Request, hear notice.Hear) (int, string) {
 	if err != nil || len(body) > largestEvent {
 		return http.StatusRequestEntityTooLarge, "the event is too large"
 	}
-	if !c.signed(r.Header, body) {
+	if !c.isSigned(r.Header, body) {
 		return http.StatusUnauthorized, "the signature is missing or wrong: the secret must be the same at GitHub and in the channel"
 	}
 	id := r.Header.Get(gh.DeliveryIDHeader)
@@ -98,11 +98,11 @@ func (c *Channel) receive(r *http.Request, hear notice.Hear) (int, string) {
 	if c.done.has("delivery/" + id) {
 		return http.StatusOK, "was delivered before"
 	}
-	react := c.happened
+	react := c.handleHappening
 	switch r.Header.Get(gh.EventTypeHeader) {
 	case "issue_comment":
 	case "issues":
-		react = c.labelled
+		react = c.handleLabel
 	case "pull_request_review":
 		react = c.reviewSubmitted
 	case "pull_request_review_comment":
@@ -119,15 +119,15 @@ func (c *Channel) receive(r *http.Request, hear notice.Hear) (int, string) {
 	return react(r.Context(), hear, id, &e)
 }
 
-// signed reports whether the raw body is signed with the secret. Older, weaker
+// isSigned reports whether the raw body is signed with the secret. Older, weaker
 // signatures do not count.
-func (c *Channel) signed(h http.Header, body []byte) bool {
+func (c *Channel) isSigned(h http.Header, body []byte) bool {
 	signatures := h.Values(gh.SHA256SignatureHeader)
 	return len(signatures) == 1 && strings.HasPrefix(signatures[0], "sha256=") &&
 		gh.ValidateSignature(signatures[0], body, []byte(c.settings.WebhookSecret)) == nil
 }
 
-func (c *Channel) happened(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
+func (c *Channel) handleHappening(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
 	if ignored := c.ignores(e); ignored != "" {
 		return http.StatusOK, "ignored: " + ignored
 	}
@@ -135,12 +135,12 @@ func (c *Channel) happened(ctx context.Context, hear notice.Hear, id string, e *
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webhookTime)
 	defer cancel()
 	err := c.read(ctx, hear, arrived{Comment: e.Comment, at: e.place(), kind: e.kind, edited: e.Comment.UpdatedAt.After(e.Comment.CreatedAt)})
-	return c.settle(ctx, id, err, "comment", e.Comment.ID)
+	return c.finishDelivery(ctx, id, err, "comment", e.Comment.ID)
 }
 
-// settle ends a delivery of GitHub's that was heard. One that was not comes
+// finishDelivery ends a delivery of GitHub's that was heard. One that was not comes
 // again, and the log names what it was about.
-func (c *Channel) settle(ctx context.Context, id string, err error, about string, which any) (int, string) {
+func (c *Channel) finishDelivery(ctx context.Context, id string, err error, about string, which any) (int, string) {
 	if err != nil {
 		c.env.Log.WarnContext(ctx, "a webhook of GitHub is not heard yet", "channel", c.env.Name, about, which, "error", err)
 		return http.StatusServiceUnavailable, "not now: deliver it again, or it is fetched later"

@@ -12,7 +12,7 @@ import (
 // written is what the channel's own account has written on an issue.
 type written struct {
 	self Account
-	// at is when it was read. asOf is the instant of which it is a view: see [written.when].
+	// at is when it was read. asOf is the instant of which it is a view: see [written.standingAt].
 	at, asOf time.Time
 	comments []ownComment
 }
@@ -30,7 +30,7 @@ func (c *Channel) look(ctx context.Context, at Place) (*written, error) {
 	if err != nil {
 		return nil, err
 	}
-	since, _, err := c.known(ctx, at)
+	since, _, err := c.knownSince(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +47,9 @@ func (c *Channel) look(ctx context.Context, at Place) (*written, error) {
 	return w, nil
 }
 
-// sent finds the comment that an earlier try wrote. A question that stands on
+// findSent finds the comment that an earlier try wrote. A question that stands on
 // the issue for another person stands there for everybody.
-func (w *written) sent(n *notice.Notice) *Comment {
+func (w *written) findSent(n *notice.Notice) *Comment {
 	for i := range w.comments {
 		m := w.comments[i].mark
 		again := m.delivery != "" && m.delivery == n.Delivery
@@ -61,9 +61,9 @@ func (w *written) sent(n *notice.Notice) *Comment {
 	return nil
 }
 
-// when returns what stood on the issue at an instant: nobody answers what is
+// standingAt returns what stood on the issue at an instant: nobody answers what is
 // asked later.
-func (w *written) when(at time.Time) *written {
+func (w *written) standingAt(at time.Time) *written {
 	stood := &written{self: w.self, at: w.at, asOf: at}
 	for _, one := range w.comments {
 		if !one.CreatedAt.After(at) {

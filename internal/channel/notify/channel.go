@@ -87,7 +87,7 @@ func (c *Channel) open() (types.Service, error) {
 		return err
 	})
 	if err != nil {
-		return nil, wrongURL("the service does not take this URL: " + c.why(err)).
+		return nil, wrongURL("the service does not take this URL: " + c.describeFailure(err)).
 			WithHint("docs/notify.md says how the URL of each service is made")
 	}
 	if c.AllowPrivate {
@@ -147,7 +147,7 @@ func (c *Channel) send(ctx context.Context, t text) error {
 	if err == nil {
 		return nil
 	}
-	return c.failed(err)
+	return c.sendFailure(err)
 }
 
 // asSet leaves how loud a text is to the URL where that says so.
@@ -169,8 +169,8 @@ func safely(call func() error) (err error) {
 	return call()
 }
 
-// failed tells why a text was not sent.
-func (c *Channel) failed(err error) error {
+// sendFailure tells why a text was not sent.
+func (c *Channel) sendFailure(err error) error {
 	hint := "test the URL with the service's own page; it is tried again"
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -178,5 +178,5 @@ func (c *Channel) failed(err error) error {
 	case strings.Contains(err.Error(), "not a public address"):
 		hint = "only public addresses are used: set allow_private for a service in your own network"
 	}
-	return fermata.Errorf(fermata.CodeUnavailable, "the service %s took nothing: %s", c.service.name, c.why(err)).WithHint("%s", hint)
+	return fermata.Errorf(fermata.CodeUnavailable, "the service %s took nothing: %s", c.service.name, c.describeFailure(err)).WithHint("%s", hint)
 }

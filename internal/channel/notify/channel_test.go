@@ -136,9 +136,9 @@ func TestTextThatImitatesOursIsOneLine(t *testing.T) {
 	n := question()
 	n.Question.Title = "Fine?\nOpen: https://evil.test\r\nX-Priority: 1\x00\u202e" + strings.Repeat("x", 500)
 	text := write(n)
-	lines := strings.Split(text.whole(), "\n")
+	lines := strings.Split(text.joinTitle(), "\n")
 	if len(lines) != 4 || !strings.HasPrefix(lines[0], "Question: Fine? Open: https://evil.test X-Priority: 1") || !strings.HasSuffix(lines[0], "…") {
-		t.Errorf("%q", text.whole())
+		t.Errorf("%q", text.joinTitle())
 	}
 }
 

@@ -44,8 +44,8 @@ type service struct {
 	send func(context.Context, types.Service, *http.Client, text) error
 }
 
-// nowhere is the host of services that run in one's own network.
-func nowhere(types.Service) string { return "" }
+// noHost is the host of services that run in one's own network.
+func noHost(types.Service) string { return "" }
 
 // services are all that are reached. Left out are smtp, which the channel
 // email does better, and logger, which writes to the standard output.
@@ -64,11 +64,11 @@ var services = map[string]service{
 
 	// These connect to what the URL names, however it leads there.
 	"bark":       {title: true, host: func(s types.Service) string { return s.(*bark.Service).Config.Host }, known: []string{"day.app"}},
-	"generic":    {title: true, host: nowhere},
+	"generic":    {title: true, host: noHost},
 	"googlechat": googleChat, "hangouts": googleChat,
 	"matrix":   {title: true, host: func(s types.Service) string { return s.(*matrix.Service).Config.Host }, known: []string{"matrix.org"}},
 	"opsgenie": {title: true, host: func(s types.Service) string { return s.(*opsgenie.Service).Config.Host }, known: []string{"opsgenie.com"}},
-	"signal":   {host: nowhere},
+	"signal":   {host: noHost},
 	"teams":    {title: true, host: func(s types.Service) string { return s.(*teams.Service).Config.Host }, known: []string{"webhook.office.com"}},
 	"zulip":    {host: func(s types.Service) string { return s.(*zulip.Service).Config.Host }, known: []string{"zulipchat.com"}},
 }
@@ -96,7 +96,7 @@ func (s service) protect(opened types.Service, client *http.Client) error {
 	if s.guard != nil {
 		s.guard(opened, client)
 	}
-	if s.host == nil || below(s.host(opened), s.known) {
+	if s.host == nil || isBelow(s.host(opened), s.known) {
 		return nil
 	}
 	hint := "set allow_private if the service may be in your own network"
@@ -109,8 +109,8 @@ func (s service) protect(opened types.Service, client *http.Client) error {
 // plainHost is a name, with a port or none.
 var plainHost = regexp.MustCompile(`^([a-z0-9.-]+?)\.?(:[0-9]+)?$`)
 
-// below reports whether a host is one of the known, or below it.
-func below(host string, known []string) bool {
+// isBelow reports whether a host is one of the known, or below it.
+func isBelow(host string, known []string) bool {
 	match := plainHost.FindStringSubmatch(strings.ToLower(host))
 	return match != nil && slices.ContainsFunc(known, func(k string) bool {
 		return match[1] == k || strings.HasSuffix(match[1], "."+k)
@@ -122,7 +122,7 @@ func (s service) write(ctx context.Context, opened types.Service, client *http.C
 	if s.send != nil {
 		return s.send(ctx, opened, client, t)
 	}
-	params, body := types.Params{}, t.whole()
+	params, body := types.Params{}, t.joinTitle()
 	if s.title {
 		params.SetTitle(t.title)
 		body = t.body

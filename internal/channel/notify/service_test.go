@@ -127,7 +127,7 @@ func TestURLsThatMayLeadInside(t *testing.T) {
 			}
 			// What is opened now is what a message would be sent to.
 			opened, err := c.open()
-			if err == nil && (c.service.host == nil || !below(c.service.host(opened), c.service.known)) {
+			if err == nil && (c.service.host == nil || !isBelow(c.service.host(opened), c.service.known)) {
 				t.Errorf("%s: opened", raw)
 				break
 			}

@@ -60,8 +60,8 @@ func weigh(n *notice.Notice) weight {
 // String returns what was sent, to be kept.
 func (t text) String() string { return t.title + "\n" + t.body }
 
-// whole is the text for a service that shows no title.
-func (t text) whole() string {
+// joinTitle is the text for a service that shows no title.
+func (t text) joinTitle() string {
 	if t.headed {
 		return t.String()
 	}
@@ -137,9 +137,9 @@ func line(s string) string {
 	return s
 }
 
-// why returns what the library says of a failure, without what the URL keeps
+// describeFailure returns what the library says of a failure, without what the URL keeps
 // secret and without what the service sent back.
-func (c *Channel) why(err error) string {
+func (c *Channel) describeFailure(err error) string {
 	if status, ok := errors.AsType[jsonclient.Error](err); ok && status.StatusCode != 0 {
 		return fmt.Sprintf("it responded %d", status.StatusCode)
 	}

@@ -46,7 +46,7 @@ func judge(r *http.Response) error {
 // reason is what the service said, on one line.
 func reason(r *http.Response) string {
 	body, err := io.ReadAll(io.LimitReader(r.Body, longestReason))
-	text := strings.TrimSpace(plain(string(body)))
+	text := strings.TrimSpace(plainText(string(body)))
 	if err != nil || text == "" {
 		return ""
 	}

@@ -76,7 +76,7 @@ func compose(n *notice.Notice, fresh bool) *message {
 			m.Path = "/questions/" + n.Question.ID
 		}
 	}
-	m.Title, m.Body = short(plain(m.Title), longestTitle), short(m.Body, longestBody+longestTitle)
+	m.Title, m.Body = shortenLines(plainText(m.Title), longestTitle), shortenLines(m.Body, longestBody+longestTitle)
 	m.Path = cmp.Or(m.Path, "/")
 	return m
 }
@@ -93,10 +93,10 @@ func (m *message) question(n *notice.Notice, words *words) {
 		facts[len(facts)-1] = q.Project
 	}
 	if q.Deadline != nil {
-		facts = append(facts, words.until(*q.Deadline, n.At, n.To.Zone))
+		facts = append(facts, words.deadlineText(*q.Deadline, n.At, n.To.Zone))
 	}
 	m.Body = strings.Join(facts, " · ")
-	if decides, shown := quick(n, words); len(decides) > 0 {
+	if decides, shown := quickButtons(n, words); len(decides) > 0 {
 		m.Actions, m.ActionHash = decides, q.ActionHash
 		m.Body = strings.TrimPrefix(shown+"\n"+m.Body, "\n")
 	}
@@ -121,7 +121,7 @@ func titles(n *notice.Notice) string {
 			lines = append(lines, fmt.Sprintf("+ %d", len(n.Questions)-digestLines))
 			break
 		}
-		lines = append(lines, short(q.Title, longestTitle/2))
+		lines = append(lines, shortenLines(q.Title, longestTitle/2))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -138,7 +138,7 @@ func path(address string) string {
 // shortest says only that there is something.
 func (m *message) shortest() *message {
 	least := *m
-	least.Title, least.Body, least.Actions, least.ActionHash = short(m.Title, longestTitle/2), "", nil, ""
+	least.Title, least.Body, least.Actions, least.ActionHash = shortenLines(m.Title, longestTitle/2), "", nil, ""
 	return &least
 }
 
@@ -153,8 +153,8 @@ func (m *message) bytes() []byte {
 	return bytes.TrimSpace(out.Bytes())
 }
 
-// until says when time decides, by the person's own clock.
-func (w *words) until(deadline, now time.Time, zone string) string {
+// deadlineText says when time decides, by the person's own clock.
+func (w *words) deadlineText(deadline, now time.Time, zone string) string {
 	place, err := time.LoadLocation(zone)
 	if err != nil || zone == "" {
 		place = time.UTC

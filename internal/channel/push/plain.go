@@ -9,10 +9,10 @@ import (
 // blanks are letters and signs that show nothing.
 const blanks = "\u115f\u1160\u2800\u3164\uffa0"
 
-// plain makes what cannot be seen, or turns the direction of the text, visible
+// plainText makes what cannot be seen, or turns the direction of the text, visible
 // as a replacement sign, and lines one line. Text that it leaves as it is shows
 // what it says.
-func plain(text string) string {
+func plainText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\r' || r == '\t':
@@ -30,12 +30,12 @@ func plain(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// short makes every line of a text plain, and the whole no longer than limit
+// shortenLines makes every line of a text plain, and the whole no longer than limit
 // characters.
-func short(text string, limit int) string {
+func shortenLines(text string, limit int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range lines {
-		lines[i] = plain(line)
+		lines[i] = plainText(line)
 	}
 	text = strings.Join(lines, "\n")
 	if utf8.RuneCountInString(text) <= limit {

@@ -10,10 +10,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// quick returns the buttons that decide, and what the person must have before
+// quickButtons returns the buttons that decide, and what the person must have before
 // the eyes for that. There are none unless the risk is low and everything that
 // is decided on fits in the notification, sign by sign.
-func quick(n *notice.Notice, words *words) (buttons []action, shown string) {
+func quickButtons(n *notice.Notice, words *words) (buttons []action, shown string) {
 	q := n.Question
 	if !n.Decide || q.Status != fermata.Pending || q.Risk != fermata.RiskLow || q.Held != nil || len(q.Items) != 1 || !oneDecides(q) {
 		return nil, ""
@@ -69,7 +69,7 @@ func decidedOn(q *fermata.Question) (text string, whole bool) {
 	}
 	text = strings.Join(parts, "\n")
 	for _, part := range append(parts, q.Title) {
-		if plain(part) != part {
+		if plainText(part) != part {
 			return "", false
 		}
 	}

@@ -60,12 +60,12 @@ func (c *Channel) post(ctx context.Context, n *notice.Notice, conversation strin
 	var err error
 	if r.Message = c.arrived(ctx, conversation, n); r.Message != "" {
 		if _, _, _, err = c.api.UpdateMessageContext(ctx, conversation, r.Message, m.options()...); err != nil {
-			return notice.Receipt{}, failed("bring a message up to date", err)
+			return notice.Receipt{}, callFailure("bring a message up to date", err)
 		}
 	} else if final(n) && !n.Since.IsZero() {
 		return notice.Receipt{}, notice.NothingArrived()
 	} else if r.Channel, r.Message, err = c.api.PostMessageContext(ctx, conversation, m.options()...); err != nil {
-		return notice.Receipt{}, failed("post a message", err)
+		return notice.Receipt{}, callFailure("post a message", err)
 	}
 	return c.receipt(r, m, n.Reply)
 }
@@ -85,7 +85,7 @@ func (c *Channel) arrived(ctx context.Context, conversation string, n *notice.No
 	}
 	for i := range history.Messages {
 		m := &history.Messages[i]
-		if a, ok := findAddress(m.Blocks); ok && a.delivery == n.Delivery && c.wrote(ctx, m) {
+		if a, ok := findAddress(m.Blocks); ok && a.delivery == n.Delivery && c.isOwnMessage(ctx, m) {
 			return m.Timestamp
 		}
 	}
@@ -103,24 +103,24 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Rece
 		return sent, fermata.Internal("read where a Slack message is", err)
 	}
 	ends := final(n)
-	if older(r.At, r.Final, latest(n.At, r.At), ends) {
+	if isOlder(r.At, r.Final, latestOf(n.At, r.At), ends) {
 		return sent, nil
 	}
 	mentions, err := c.mentions(ctx, n)
 	if err != nil {
 		return sent, err
 	}
-	m := render(n, place{shared: r.Shared, lost: lost(&n.To), mentions: mentions})
+	m := render(n, place{shared: r.Shared, lost: unknownName(&n.To), mentions: mentions})
 	err = c.shown.write(r.key(), n.At, ends, func() error { return c.change(ctx, r, m, ends) })
 	if err != nil {
 		return sent, err
 	}
-	r.At, r.Final = latest(n.At, r.At), ends
+	r.At, r.Final = latestOf(n.At, r.At), ends
 	return c.receipt(r, m, n.Reply)
 }
 
-// latest returns at, or what is known already where nothing is said.
-func latest(at, known time.Time) time.Time {
+// latestOf returns at, or what is known already where nothing is said.
+func latestOf(at, known time.Time) time.Time {
 	if at.IsZero() {
 		return known
 	}
@@ -131,7 +131,7 @@ func latest(at, known time.Time) time.Time {
 // that may not be changed any more gets the end written in its thread.
 func (c *Channel) change(ctx context.Context, r ref, m message, ends bool) error {
 	_, _, _, err := c.api.UpdateMessageContext(ctx, r.Channel, r.Message, m.options()...)
-	err = failed("update a message", err)
+	err = callFailure("update a message", err)
 	switch {
 	case says(err, "message_not_found"):
 		return nil
@@ -140,7 +140,7 @@ func (c *Channel) change(ctx context.Context, r ref, m message, ends bool) error
 			return nil
 		}
 		_, _, err := c.api.PostMessageContext(ctx, r.Channel, append(m.options(), api.MsgOptionTS(r.Message))...)
-		return failed("tell the end in a thread", err)
+		return callFailure("tell the end in a thread", err)
 	}
 	return err
 }
@@ -177,7 +177,7 @@ func (c *Channel) receipt(r ref, m message, secret string) (notice.Receipt, erro
 
 // destination says where a message goes, and who reads it there.
 func (c *Channel) destination(ctx context.Context, to *notice.Recipient) (conversation string, at place, err error) {
-	shared := place{shared: !c.ShareContext, lost: lost(to)}
+	shared := place{shared: !c.ShareContext, lost: unknownName(to)}
 	switch {
 	case to.Target != "":
 		return to.Target, shared, nil
@@ -198,8 +198,8 @@ func (c *Channel) destination(ctx context.Context, to *notice.Recipient) (conver
 	return conversation, place{}, err
 }
 
-// lost is the name of somebody whom a message to a place is for.
-func lost(to *notice.Recipient) string {
+// unknownName is the name of somebody whom a message to a place is for.
+func unknownName(to *notice.Recipient) string {
 	if to.Member != "" {
 		return ""
 	}

@@ -32,7 +32,7 @@ var scopes = []struct{ name, what string }{
 func (c *Channel) Check(ctx context.Context) error {
 	me, err := c.api.AuthTestContext(ctx)
 	if err != nil {
-		return failed("sign in with bot_token", err)
+		return callFailure("sign in with bot_token", err)
 	}
 	return errors.Join(c.checkScopes(me), c.checkConversation(ctx, me), c.checkWayBack(ctx))
 }
@@ -58,7 +58,7 @@ func (c *Channel) checkScopes(me *api.AuthTestResponse) error {
 
 func (c *Channel) checkConversation(ctx context.Context, me *api.AuthTestResponse) error {
 	info, err := c.api.GetConversationInfoContext(ctx, &api.GetConversationInfoInput{ChannelID: c.Conversation})
-	err = failed("look at the conversation "+c.Conversation, err)
+	err = callFailure("look at the conversation "+c.Conversation, err)
 	switch {
 	case says(err, "missing_scope"):
 		return nil // checkScopes says so
@@ -78,7 +78,7 @@ func (c *Channel) checkWayBack(ctx context.Context) error {
 	switch {
 	case c.AppToken != "":
 		_, _, err := c.api.StartSocketModeContext(ctx)
-		err = failed("open Socket Mode with app_token", err)
+		err = callFailure("open Socket Mode with app_token", err)
 		var f *notice.SendError
 		var wrong *fermata.Error
 		if errors.As(err, &f) && f.Final && errors.As(err, &wrong) {

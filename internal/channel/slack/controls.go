@@ -48,7 +48,7 @@ func controls(n *notice.Notice, a address) []api.Block {
 	if len(q.Items) == 1 {
 		it := &q.Items[0]
 		base.Key = it.Key
-		blocks, buttons = single(q, it, base)
+		blocks, buttons = singleItem(q, it, base)
 	} else {
 		buttons = append(buttons, formButton("Answer…", base))
 	}
@@ -58,7 +58,7 @@ func controls(n *notice.Notice, a address) []api.Block {
 	return append(blocks, api.NewActionBlock("", buttons...))
 }
 
-func single(q *fermata.Question, it *fermata.Item, base press) (blocks []api.Block, buttons []api.BlockElement) {
+func singleItem(q *fermata.Question, it *fermata.Item, base press) (blocks []api.Block, buttons []api.BlockElement) {
 	switch it.ResponseType {
 	case fermata.ResponseApproval:
 		return nil, approvalButtons(q, base)
@@ -86,7 +86,7 @@ func single(q *fermata.Question, it *fermata.Item, base press) (blocks []api.Blo
 func approvalButtons(q *fermata.Question, base press) []api.BlockElement {
 	approve := answerButton(fermata.Approve, "Approve", base, fermata.Approve).WithStyle(api.StylePrimary)
 	if q.Risk == fermata.RiskHigh || q.Risk == fermata.RiskCritical {
-		approve.WithConfirm(confirm("Approve "+quoted(q.Title)+"? The risk is "+string(q.Risk)+".", "Approve"))
+		approve.WithConfirm(confirm("Approve "+quoteText(q.Title)+"? The risk is "+string(q.Risk)+".", "Approve"))
 	}
 	return []api.BlockElement{
 		approve,
@@ -123,24 +123,24 @@ func optionLabels(it *fermata.Item) []string {
 
 func answerButton(id, label string, p press, value any) *api.ButtonBlockElement {
 	p.Value = value
-	return api.NewButtonBlockElement(actionAnswer+":"+id, p.value(), plain(cut(label, maxButton)))
+	return api.NewButtonBlockElement(actionAnswer+":"+id, p.value(), plainBlock(cut(label, maxButton)))
 }
 
 func formButton(label string, p press) *api.ButtonBlockElement {
-	return api.NewButtonBlockElement(actionForm, p.value(), plain(label))
+	return api.NewButtonBlockElement(actionForm, p.value(), plainBlock(label))
 }
 
 // pickAndSend is a menu or picker, and a button that sends what was picked: a
 // slip in the menu decides nothing.
 func pickAndSend(element api.BlockElement, label string, it *fermata.Item, base press) ([]api.Block, []api.BlockElement) {
-	send := api.NewButtonBlockElement(actionSend, base.value(), plain("Send answer")).WithStyle(api.StylePrimary)
+	send := api.NewButtonBlockElement(actionSend, base.value(), plainBlock("Send answer")).WithStyle(api.StylePrimary)
 	for i, o := range it.Options {
 		if o.Danger {
 			send.WithStyle(api.StyleDanger).WithConfirm(confirm(optionLabels(it)[i]+" is marked as dangerous. Send what you picked?", "Send"))
 			break
 		}
 	}
-	section := api.NewSectionBlock(plain(label+":"), nil, api.NewAccessory(element))
+	section := api.NewSectionBlock(plainBlock(label+":"), nil, api.NewAccessory(element))
 	return []api.Block{section}, []api.BlockElement{send}
 }
 
@@ -149,12 +149,12 @@ func menu(it *fermata.Item, action string) api.BlockElement {
 	options := make([]*api.OptionBlockObject, len(it.Options))
 	labels := optionLabels(it)
 	for i, o := range it.Options {
-		options[i] = api.NewOptionBlockObject(optionValue(i, o), plain(labels[i]), nil)
+		options[i] = api.NewOptionBlockObject(optionValue(i, o), plainBlock(labels[i]), nil)
 	}
 	if it.ResponseType == fermata.ResponseMultiChoice {
-		return api.NewOptionsMultiSelectBlockElement(api.MultiOptTypeStatic, plain("Choose"), action, options...)
+		return api.NewOptionsMultiSelectBlockElement(api.MultiOptTypeStatic, plainBlock("Choose"), action, options...)
 	}
-	return api.NewOptionsSelectBlockElement(api.OptTypeStatic, plain("Choose"), action, options...)
+	return api.NewOptionsSelectBlockElement(api.OptTypeStatic, plainBlock("Choose"), action, options...)
 }
 
 // optionValue is what a menu sends for an option: its value, or its place
@@ -171,5 +171,5 @@ func dangerous(label string) *api.ConfirmationBlockObject {
 }
 
 func confirm(text, yes string) *api.ConfirmationBlockObject {
-	return api.NewConfirmationBlockObject(plain("Are you sure?"), plain(cut(text, maxConfirm)), plain(yes), plain("Back")).WithStyle(api.StyleDanger)
+	return api.NewConfirmationBlockObject(plainBlock("Are you sure?"), plainBlock(cut(text, maxConfirm)), plainBlock(yes), plainBlock("Back")).WithStyle(api.StyleDanger)
 }

@@ -51,8 +51,8 @@ var remedies = map[string]string{
 	"method_not_supported_for_channel_type": "set another conversation",
 }
 
-// failed makes a failure of what a call returned.
-func failed(act string, err error) error {
+// callFailure makes a failure of what a call returned.
+func callFailure(act string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -65,7 +65,7 @@ func failed(act string, err error) error {
 			Err: fermata.Errorf(fermata.CodeRateLimited, "%s: Slack asks to wait %s", act, limited.RetryAfter), After: limited.RetryAfter,
 		}}
 	case errors.As(err, &refused):
-		return said(act, refused)
+		return responseError(act, refused)
 	case errors.As(err, &status):
 		wrong := fermata.Errorf(fermata.CodeUnavailable, "%s: Slack answered %s", act, status.Status)
 		switch status.Code {
@@ -78,7 +78,7 @@ func failed(act string, err error) error {
 	}
 }
 
-func said(act string, r api.SlackErrorResponse) error {
+func responseError(act string, r api.SlackErrorResponse) error {
 	words := r.Err
 	if r.Needed != "" {
 		words += fmt.Sprintf(" (needs %s)", r.Needed)

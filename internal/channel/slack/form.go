@@ -46,11 +46,11 @@ func form(q *fermata.Question, data formData) (api.ModalViewRequest, bool) {
 	}
 	if q.Type == fermata.Approval {
 		comment := api.NewPlainTextInputBlockElement(nil, actionPick).WithMultiline(true).WithMaxLength(maxInput)
-		p.add(api.NewInputBlock(blockComment, plain("Comment"), nil, comment).WithOptional(true))
+		p.add(api.NewInputBlock(blockComment, plainBlock("Comment"), nil, comment).WithOptional(true))
 	}
 	return api.ModalViewRequest{
 		Type: api.VTModal, CallbackID: formCallback, PrivateMetadata: string(raw),
-		Title: plain(cut("Answer", maxModalTitle)), Submit: plain("Send answer"), Close: plain("Cancel"),
+		Title: plainBlock(cut("Answer", maxModalTitle)), Submit: plainBlock("Send answer"), Close: plainBlock("Cancel"),
 		Blocks: api.Blocks{BlockSet: p.blocks},
 	}, fits && !p.cut && wholeAction(q)
 }
@@ -71,10 +71,10 @@ func formItem(p *page, it *fermata.Item, several bool) bool {
 	if !ok {
 		return false
 	}
-	p.add(api.NewInputBlock(blockItem+it.Key, plain(cut(label, maxLabel)), nil, element).WithOptional(!it.IsRequired() || it.TakesOther()))
+	p.add(api.NewInputBlock(blockItem+it.Key, plainBlock(cut(label, maxLabel)), nil, element).WithOptional(!it.IsRequired() || it.TakesOther()))
 	if it.TakesOther() {
-		other := api.NewPlainTextInputBlockElement(nil, actionPick).WithMaxLength(longest(it))
-		p.add(api.NewInputBlock(blockOther+it.Key, plain("Something else"), nil, other).WithOptional(true))
+		other := api.NewPlainTextInputBlockElement(nil, actionPick).WithMaxLength(maxLength(it))
+		p.add(api.NewInputBlock(blockOther+it.Key, plainBlock("Something else"), nil, other).WithOptional(true))
 	}
 	return true
 }
@@ -103,7 +103,7 @@ func formElement(it *fermata.Item) (api.BlockElement, bool) {
 	}
 }
 
-func longest(it *fermata.Item) int {
+func maxLength(it *fermata.Item) int {
 	if it.MaxLength != nil && *it.MaxLength > 0 {
 		return min(*it.MaxLength, maxInput)
 	}
@@ -112,14 +112,14 @@ func longest(it *fermata.Item) int {
 
 // textInput reports false when a text that is long enough cannot be typed.
 func textInput(it *fermata.Item) (api.BlockElement, bool) {
-	input := api.NewPlainTextInputBlockElement(nil, actionPick).WithMultiline(longest(it) > 200).WithMaxLength(longest(it))
+	input := api.NewPlainTextInputBlockElement(nil, actionPick).WithMultiline(maxLength(it) > 200).WithMaxLength(maxLength(it))
 	if it.MinLength != nil && *it.MinLength > 0 {
 		if *it.MinLength > maxInput {
 			return nil, false
 		}
 		input.WithMinLength(*it.MinLength)
 	}
-	if s, ok := it.Default.(string); ok && size(s) <= longest(it) {
+	if s, ok := it.Default.(string); ok && size(s) <= maxLength(it) {
 		input.WithInitialValue(s)
 	}
 	return input, true
@@ -148,7 +148,7 @@ type radioOption struct {
 func radio(it *fermata.Item, options ...radioOption) api.BlockElement {
 	element := api.NewRadioButtonsBlockElement(actionPick)
 	for _, o := range options {
-		choice := api.NewOptionBlockObject(o.value, plain(o.label), nil)
+		choice := api.NewOptionBlockObject(o.value, plainBlock(o.label), nil)
 		element.Options = append(element.Options, choice)
 		if it.Default != nil && it.Default == o.means {
 			element.InitialOption = choice
@@ -157,17 +157,17 @@ func radio(it *fermata.Item, options ...radioOption) api.BlockElement {
 	return element
 }
 
-// picked reads what was typed and picked. An option that is named by its place
+// readPicked reads what was typed and picked. An option that is named by its place
 // is looked up in the item, which is nil where the question is not at hand:
 // then ok is false.
-func picked(a api.BlockAction, it *fermata.Item) (value any, ok bool) {
+func readPicked(a api.BlockAction, it *fermata.Item) (value any, ok bool) {
 	switch a.Type {
 	case "static_select", "radio_buttons":
-		return chosen(a.SelectedOption.Value, it)
+		return chosenValue(a.SelectedOption.Value, it)
 	case "multi_static_select", "checkboxes":
 		list := make([]string, 0, len(a.SelectedOptions))
 		for _, o := range a.SelectedOptions {
-			v, ok := chosen(o.Value, it)
+			v, ok := chosenValue(o.Value, it)
 			if !ok {
 				return nil, false
 			}
@@ -199,7 +199,7 @@ func text(s string) any {
 	return s
 }
 
-func chosen(value string, it *fermata.Item) (any, bool) {
+func chosenValue(value string, it *fermata.Item) (any, bool) {
 	if value == "" {
 		return nil, true
 	}
@@ -238,7 +238,7 @@ func readForm(view *api.View, hash string, q *fermata.Question) (answer fermata.
 		if q != nil {
 			it = q.Item(key)
 		}
-		value, ok := picked(a, it)
+		value, ok := readPicked(a, it)
 		if !ok {
 			return answer, false
 		}

@@ -101,7 +101,7 @@ func (d *desk) settle(q *fermata.Question, c fermata.Caller, in *notice.Inbound)
 	}
 	if err == nil {
 		a.Channel = slack.Kind
-		_, err = q.Settle(a, c, time.Now().UTC())
+		_, err = q.ApplyAnswer(a, c, time.Now().UTC())
 	}
 	now := *q
 	v := notice.Verdict{Question: &now, Counted: err == nil, Code: fermata.CodeOf(err), Words: "It counted."}

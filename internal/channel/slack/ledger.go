@@ -25,7 +25,7 @@ type shown struct {
 // the last minutes says.
 const mostShown = 10_000
 
-func (l *ledger) of(key string) *shown {
+func (l *ledger) entryOf(key string) *shown {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.shown) >= mostShown {
@@ -45,13 +45,13 @@ func (l *ledger) of(key string) *shown {
 // write does what changes a message, unless the message says something newer.
 // One message is changed by one at a time.
 func (l *ledger) write(key string, at time.Time, final bool, do func() error) error {
-	s := l.of(key)
+	s := l.entryOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at.IsZero() {
 		at = s.at
 	}
-	if older(s.at, s.final, at, final) {
+	if isOlder(s.at, s.final, at, final) {
 		return nil
 	}
 	if err := do(); err != nil {
@@ -63,7 +63,7 @@ func (l *ledger) write(key string, at time.Time, final bool, do func() error) er
 
 // strip takes the buttons away, unless the message has come to its end.
 func (l *ledger) strip(key string, do func() error) error {
-	s := l.of(key)
+	s := l.entryOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.final {
@@ -78,7 +78,7 @@ func (l *ledger) strip(key string, do func() error) error {
 
 // restore puts them back, unless the message was written anew since.
 func (l *ledger) restore(key string, do func() error) error {
-	s := l.of(key)
+	s := l.entryOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.bare {
@@ -91,9 +91,9 @@ func (l *ledger) restore(key string, do func() error) error {
 	return nil
 }
 
-// older reports whether something of the second kind is older than the first:
+// isOlder reports whether something of the second kind is older than the first:
 // an end stays, whatever the clocks say.
-func older(shownAt time.Time, shownFinal bool, at time.Time, final bool) bool {
+func isOlder(shownAt time.Time, shownFinal bool, at time.Time, final bool) bool {
 	if shownFinal != final {
 		return shownFinal
 	}
@@ -139,7 +139,7 @@ func (o *once) do(ctx context.Context, id string, f func() (reply, bool)) reply 
 			return unavailable
 		}
 		if !t.again {
-			return t.reply.repeated()
+			return t.reply.withoutWork()
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (c *Channel) mention(ctx context.Context, name string) (string, error) {
 		}
 		bare, _, _ = strings.Cut(bare, "@")
 	}
-	return quoted(plainName(bare)), nil
+	return quoteText(plainName(bare)), nil
 }
 
 // plainName leaves of a name what Slack cannot read as markup.

@@ -50,10 +50,10 @@ func renderOpen(n *notice.Notice, at place) message {
 	title := heading(n)
 	p.header(title)
 	if at.lost != "" {
-		p.facts("For " + quoted(at.lost) + ", whose Slack account is not known, and whoever else may answer")
+		p.facts("For " + quoteText(at.lost) + ", whose Slack account is not known, and whoever else may answer")
 	}
 	if len(at.mentions) > 0 {
-		p.add(api.NewSectionBlock(ours("For "+strings.Join(at.mentions, ", ")), nil, nil))
+		p.add(api.NewSectionBlock(markupBlock("For "+strings.Join(at.mentions, ", ")), nil, nil))
 	}
 	p.box(q.Title, true)
 	p.box(q.Body, false)
@@ -70,7 +70,7 @@ func renderOpen(n *notice.Notice, at place) message {
 		p.facts(s)
 	}
 	finish(p, n, at)
-	return message{Text: short(title, q), Blocks: p.blocks}
+	return message{Text: shortTitle(title, q), Blocks: p.blocks}
 }
 
 // finish adds what is pressed, or says why there is nothing but to open it.
@@ -102,13 +102,13 @@ func finish(p *page, n *notice.Notice, at place) {
 	}
 	if a.stage == decide {
 		p.blocks = append(p.blocks, pressed...)
-		p.add(api.NewContextBlock(a.blockID(), ours("Press a button, or answer in the thread of this message: what is written there is read as the answer.")))
+		p.add(api.NewContextBlock(a.blockID(), markupBlock("Press a button, or answer in the thread of this message: what is written there is read as the answer.")))
 		return
 	}
 	if n.Open != "" {
 		p.add(api.NewActionBlock("", openButton(n.Open)))
 	}
-	p.add(api.NewContextBlock(a.blockID(), ours(why)))
+	p.add(api.NewContextBlock(a.blockID(), markupBlock(why)))
 }
 
 func heading(n *notice.Notice) string {
@@ -133,9 +133,9 @@ func heading(n *notice.Notice) string {
 	}
 }
 
-// short is what a lock screen shows.
-func short(title string, q *fermata.Question) string {
-	return escape(title + ": " + quoted(q.Title))
+// shortTitle is what a lock screen shows.
+func shortTitle(title string, q *fermata.Question) string {
+	return escape(title + ": " + quoteText(q.Title))
 }
 
 func showContext(p *page, c *fermata.QuestionContext) {
@@ -172,7 +172,7 @@ func showAction(p *page, q *fermata.Question) {
 		} else {
 			p.say("*" + part.Head + "*")
 		}
-		p.shown(part.Text)
+		p.addVisible(part.Text)
 	}
 }
 
@@ -215,7 +215,7 @@ func options(it *fermata.Item) string {
 func belonging(n *notice.Notice) []string {
 	facts := make([]string, 0, 4)
 	if n.TaskTitle != "" {
-		facts = append(facts, "Task: "+quoted(n.TaskTitle))
+		facts = append(facts, "Task: "+quoteText(n.TaskTitle))
 	}
 	if n.Project != "" {
 		facts = append(facts, "Project: "+n.Project)
@@ -233,7 +233,7 @@ func deadline(p *page, q *fermata.Question) {
 		return
 	}
 	then := "Then " + notice.OneLine(notice.AtDeadline(q)) + "."
-	p.add(api.NewContextBlock("", ours("Answer by "+date(*q.Deadline)+"."), plain(cut(then, maxSection/4))))
+	p.add(api.NewContextBlock("", markupBlock("Answer by "+date(*q.Deadline)+"."), plainBlock(cut(then, maxSection/4))))
 }
 
 // date is an instant that Slack shows in each reader's own time.
@@ -258,7 +258,7 @@ func votes(q *fermata.Question) string {
 }
 
 func openButton(address string) *api.ButtonBlockElement {
-	return api.NewButtonBlockElement(actionOpen, "", plain("Open in Fermata")).WithURL(address)
+	return api.NewButtonBlockElement(actionOpen, "", plainBlock("Open in Fermata")).WithURL(address)
 }
 
 // renderClosed shows how a question ended. It has nothing left to press.
@@ -274,15 +274,15 @@ func renderClosed(n *notice.Notice) message {
 	title := closedHeading(status)
 	p.header(title)
 	p.box(q.Title, true)
-	p.add(api.NewSectionBlock(plain(cut(notice.OneLine(words), roomOfBox)), nil, nil))
+	p.add(api.NewSectionBlock(plainBlock(cut(notice.OneLine(words), roomOfBox)), nil, nil))
 	p.facts(belonging(n)...)
 	if n.Open != "" {
 		p.add(api.NewActionBlock("", openButton(n.Open)))
 	}
 	a := addressOf(n)
 	a.stage = closed
-	p.add(api.NewContextBlock(a.blockID(), ours("Closed"+closedAt(n)+".")))
-	return message{Text: escape(title + ": " + quoted(q.Title) + " " + cut(notice.OneLine(words), 200)), Blocks: p.blocks}
+	p.add(api.NewContextBlock(a.blockID(), markupBlock("Closed"+closedAt(n)+".")))
+	return message{Text: escape(title + ": " + quoteText(q.Title) + " " + cut(notice.OneLine(words), 200)), Blocks: p.blocks}
 }
 
 // renderReplaced stands where a message was that was sent again. Its address
@@ -295,8 +295,8 @@ func renderReplaced(n *notice.Notice) message {
 		p.add(api.NewActionBlock("", openButton(n.Open)))
 	}
 	a := address{question: n.Question.ID, stage: moved}
-	p.add(api.NewContextBlock(a.blockID(), ours("This question was sent again: answer there.")))
-	return message{Text: short("Sent again", n.Question), Blocks: p.blocks}
+	p.add(api.NewContextBlock(a.blockID(), markupBlock("This question was sent again: answer there.")))
+	return message{Text: shortTitle("Sent again", n.Question), Blocks: p.blocks}
 }
 
 func closedAt(n *notice.Notice) string {
@@ -329,7 +329,7 @@ func renderDigest(n *notice.Notice) message {
 	p.header("Waiting for you")
 	p.box(n.Title, false)
 	for _, q := range n.Questions {
-		s := quoted(q.Title)
+		s := quoteText(q.Title)
 		if q.Status != fermata.Pending {
 			s += " — closed"
 		}

@@ -32,11 +32,11 @@ func (p *page) add(b api.Block) bool {
 }
 
 func (p *page) header(s string) {
-	p.add(api.NewHeaderBlock(plain(cut(s, maxHeader))))
+	p.add(api.NewHeaderBlock(plainBlock(cut(s, maxHeader))))
 }
 
 // say adds a line of our own; it may hold Slack's markup.
-func (p *page) say(s string) { p.add(api.NewContextBlock("", ours(s))) }
+func (p *page) say(s string) { p.add(api.NewContextBlock("", markupBlock(s))) }
 
 // box adds text of others as a quotation.
 func (p *page) box(s string, bold bool) {
@@ -50,10 +50,10 @@ func (p *page) box(s string, bold bool) {
 }
 
 // code adds text of others in which every character counts.
-func (p *page) code(s string) { p.shown(notice.Exact(s)) }
+func (p *page) code(s string) { p.addVisible(notice.Exact(s)) }
 
-// shown adds text in which nothing is hidden any more.
-func (p *page) shown(s string) {
+// addVisible adds text in which nothing is hidden any more.
+func (p *page) addVisible(s string) {
 	p.fill(s, func(part string) api.RichTextElement {
 		return &api.RichTextPreformatted{Type: api.RTEPreformatted, Elements: []api.RichTextSectionElement{api.NewRichTextSectionTextElement(part, nil)}}
 	})
@@ -83,7 +83,7 @@ func (p *page) facts(facts ...string) {
 	var elements []api.MixedElement
 	for _, f := range facts {
 		if f != "" && len(elements) < 10 {
-			elements = append(elements, plain(cut(notice.OneLine(f), maxHeader)))
+			elements = append(elements, plainBlock(cut(notice.OneLine(f), maxHeader)))
 		}
 	}
 	if len(elements) > 0 {
@@ -91,4 +91,4 @@ func (p *page) facts(facts ...string) {
 	}
 }
 
-func quoted(s string) string { return fmt.Sprintf("“%s”", cut(notice.OneLine(s), 100)) }
+func quoteText(s string) string { return fmt.Sprintf("“%s”", cut(notice.OneLine(s), 100)) }

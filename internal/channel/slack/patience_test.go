@@ -34,7 +34,7 @@ func TestAcknowledgesWithinThreeSeconds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		began := time.Now()
-		got, _ := (&task{c: c, user: "U1", in: &notice.Inbound{}}).run(ctx, nil)
+		got, _ := (&click{c: c, user: "U1", in: &notice.Inbound{}}).run(ctx, nil)
 		if took := time.Since(began); !got.acknowledged() || took > 2500*time.Millisecond {
 			t.Errorf("the click was answered with %d after %s", got.status, took)
 		}

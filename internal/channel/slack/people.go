@@ -48,8 +48,8 @@ func remember[T any](p *people, into *map[string]remembering[T], key string, val
 	(*into)[key] = remembering[T]{value: value, at: time.Now()}
 }
 
-// me returns who the app itself is.
-func (p *people) me(ctx context.Context, c *Channel) (*api.AuthTestResponse, error) {
+// appIdentity returns who the app itself is.
+func (p *people) appIdentity(ctx context.Context, c *Channel) (*api.AuthTestResponse, error) {
 	p.mu.Lock()
 	self := p.self
 	p.mu.Unlock()
@@ -58,7 +58,7 @@ func (p *people) me(ctx context.Context, c *Channel) (*api.AuthTestResponse, err
 	}
 	self, err := c.api.AuthTestContext(ctx)
 	if err != nil {
-		return nil, failed("ask who the app is", err)
+		return nil, callFailure("ask who the app is", err)
 	}
 	p.mu.Lock()
 	p.self = self
@@ -66,9 +66,9 @@ func (p *people) me(ctx context.Context, c *Channel) (*api.AuthTestResponse, err
 	return self, nil
 }
 
-// wrote reports whether a message is the app's own.
-func (c *Channel) wrote(ctx context.Context, m *api.Message) bool {
-	me, err := c.people.me(ctx, c)
+// isOwnMessage reports whether a message is the app's own.
+func (c *Channel) isOwnMessage(ctx context.Context, m *api.Message) bool {
+	me, err := c.people.appIdentity(ctx, c)
 	return err == nil && (m.User != "" && m.User == me.UserID || m.BotID != "" && m.BotID == me.BotID)
 }
 
@@ -77,13 +77,13 @@ func (p *people) identity(ctx context.Context, c *Channel, id, name string) (not
 	if who, found := recall(p, &p.users, id); found {
 		return who, nil
 	}
-	me, err := p.me(ctx, c)
+	me, err := p.appIdentity(ctx, c)
 	if err != nil {
 		return notice.Identity{}, err
 	}
 	who := notice.Identity{Kind: Kind, ID: id, Name: name}
 	u, err := c.api.GetUserInfoContext(ctx, id)
-	err = failed("ask who a user is", err)
+	err = callFailure("ask who a user is", err)
 	switch {
 	case says(err, "missing_scope", "user_not_visible", "user_not_found"):
 		// The id itself is signed by Slack; there is only no address to it.
@@ -94,7 +94,7 @@ func (p *people) identity(ctx context.Context, c *Channel, id, name string) (not
 	if u.RealName != "" {
 		who.Name = u.RealName
 	}
-	if trusted(u, me.TeamID) {
+	if isAddressTrusted(u, me.TeamID) {
 		who.Email = u.Profile.Email
 	}
 	if u.IsBot || u.IsWorkflowBot || u.Deleted {
@@ -104,10 +104,10 @@ func (p *people) identity(ctx context.Context, c *Channel, id, name string) (not
 	return who, nil
 }
 
-// trusted reports whether the workspace itself vouches for the address of a
+// isAddressTrusted reports whether the workspace itself vouches for the address of a
 // user: in a conversation that is shared with another workspace, that one's
 // administrators say what the addresses of their people are.
-func trusted(u *api.User, team string) bool {
+func isAddressTrusted(u *api.User, team string) bool {
 	return u.IsEmailConfirmed && u.TeamID == team && !u.IsStranger && !u.Deleted && !u.IsBot
 }
 
@@ -119,18 +119,18 @@ func (p *people) find(ctx context.Context, c *Channel, email string) (string, er
 	if id, found := recall(p, &p.emails, email); found {
 		return id, nil
 	}
-	me, err := p.me(ctx, c)
+	me, err := p.appIdentity(ctx, c)
 	if err != nil {
 		return "", err
 	}
 	id := ""
 	u, err := c.api.GetUserByEmailContext(ctx, email)
-	err = failed("look for a user by e-mail", err)
+	err = callFailure("look for a user by e-mail", err)
 	switch {
 	case says(err, "users_not_found", "missing_scope"):
 	case err != nil:
 		return "", err
-	case trusted(u, me.TeamID):
+	case isAddressTrusted(u, me.TeamID):
 		id = u.ID
 	}
 	remember(p, &p.emails, email, id)
@@ -147,7 +147,7 @@ func (p *people) direct(ctx context.Context, c *Channel, user string) (string, e
 	}
 	opened, _, _, err := c.api.OpenConversationContext(ctx, &api.OpenConversationParameters{Users: []string{user}})
 	if err != nil {
-		return "", failed("open a direct message", err)
+		return "", callFailure("open a direct message", err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

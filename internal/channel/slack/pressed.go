@@ -15,16 +15,16 @@ import (
 // is on its way.
 const settledSince = 30 * time.Second
 
-func (t *task) key() string { return t.says.channel + "/" + t.message.Timestamp }
+func (t *click) key() string { return t.says.channel + "/" + t.message.Timestamp }
 
 // strip takes the buttons off the message while the answer is on its way. If
 // it stays like that, it says what to do.
-func (t *task) strip(ctx context.Context) {
+func (t *click) strip(ctx context.Context) {
 	if t.message == nil {
 		return
 	}
 	blocks := bare(t.message.Blocks)
-	blocks = append(blocks, api.NewSectionBlock(plain("An answer is being counted. If this does not change, it did not count: open the question."), nil, nil))
+	blocks = append(blocks, api.NewSectionBlock(plainBlock("An answer is being counted. If this does not change, it did not count: open the question."), nil, nil))
 	if b := openOf(t.message.Blocks); b != nil {
 		blocks = append(blocks, api.NewActionBlock("", b))
 	}
@@ -32,22 +32,22 @@ func (t *task) strip(ctx context.Context) {
 }
 
 // restore puts the buttons back.
-func (t *task) restore(ctx context.Context) {
+func (t *click) restore(ctx context.Context) {
 	if t.message != nil {
 		t.rewrite(ctx, t.c.shown.restore, message{Text: t.message.Text, Blocks: t.message.Blocks.BlockSet})
 	}
 }
 
-func (t *task) rewrite(ctx context.Context, by func(string, func() error) error, m message) {
+func (t *click) rewrite(ctx context.Context, by func(string, func() error) error, m message) {
 	r := ref{Channel: t.says.channel, Message: t.message.Timestamp}
 	if err := by(t.key(), func() error { return t.c.change(ctx, r, m, false) }); err != nil {
 		t.log(ctx, "slack: the buttons of a message could not be changed", err)
 	}
 }
 
-// settle brings the message to what became of the question after its buttons
+// showOutcome brings the message to what became of the question after its buttons
 // were taken away.
-func (t *task) settle(ctx context.Context, v notice.Verdict) {
+func (t *click) showOutcome(ctx context.Context, v notice.Verdict) {
 	if t.message == nil {
 		return
 	}
@@ -58,15 +58,15 @@ func (t *task) settle(ctx context.Context, v notice.Verdict) {
 	t.end(ctx, v.Question)
 }
 
-// heal ends a message that still had buttons though its question is long
+// endIfClosed ends a message that still had buttons though its question is long
 // closed.
-func (t *task) heal(ctx context.Context, v notice.Verdict) {
+func (t *click) endIfClosed(ctx context.Context, v notice.Verdict) {
 	if q := v.Question; t.message != nil && q != nil && q.Resolution != nil && time.Since(q.Resolution.At) > settledSince {
 		t.end(ctx, q)
 	}
 }
 
-func (t *task) end(ctx context.Context, q *fermata.Question) {
+func (t *click) end(ctx context.Context, q *fermata.Question) {
 	n := &notice.Notice{
 		Delivery: t.in.Delivery, Reply: t.in.Reply, Question: q, TaskTitle: q.TaskTitle, Project: q.Project,
 		Outcome: notice.OutcomeOf(q), At: q.Resolution.At,

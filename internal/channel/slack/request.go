@@ -30,8 +30,8 @@ var (
 	malformed   = reply{status: http.StatusBadRequest}
 )
 
-// repeated is the answer to the same request once more: nothing is done again.
-func (r reply) repeated() reply { return reply{status: r.status, payload: r.payload} }
+// withoutWork is the answer to the same request once more: nothing is done again.
+func (r reply) withoutWork() reply { return reply{status: r.status, payload: r.payload} }
 
 // acknowledged reports whether Slack hears that the request arrived. Without
 // it Slack brings an event again, and tells a person that a click failed.
@@ -55,10 +55,10 @@ func (c *Channel) interaction(ctx context.Context, cb *api.InteractionCallback, 
 	return c.handled.do(ctx, "interaction "+id, func() (reply, bool) {
 		switch cb.Type {
 		case api.InteractionTypeBlockActions:
-			return c.clicked(ctx, cb, id, hear)
+			return c.handleClick(ctx, cb, id, hear)
 		case api.InteractionTypeViewSubmission:
 			if cb.View.CallbackID == formCallback {
-				return c.submitted(ctx, cb, id, hear)
+				return c.handleForm(ctx, cb, id, hear)
 			}
 		default:
 		}
@@ -66,7 +66,7 @@ func (c *Channel) interaction(ctx context.Context, cb *api.InteractionCallback, 
 	})
 }
 
-func (c *Channel) clicked(ctx context.Context, cb *api.InteractionCallback, id string, hear notice.Hear) (reply, bool) {
+func (c *Channel) handleClick(ctx context.Context, cb *api.InteractionCallback, id string, hear notice.Hear) (reply, bool) {
 	if len(cb.ActionCallback.BlockActions) == 0 {
 		return accepted, true
 	}
@@ -75,7 +75,7 @@ func (c *Channel) clicked(ctx context.Context, cb *api.InteractionCallback, id s
 	if name != actionAnswer && name != actionSend && name != actionForm {
 		return accepted, true // a menu that was opened, a link that was followed
 	}
-	t := &task{
+	t := &click{
 		c: c, hear: hear, user: cb.User.ID, name: cb.User.Name,
 		says: voice{respond: cb.ResponseURL, channel: cb.Channel.ID, thread: cb.Message.ThreadTimestamp, user: cb.User.ID},
 		in:   &notice.Inbound{ID: id, At: parseStamp(a.ActionTs)},
@@ -84,7 +84,7 @@ func (c *Channel) clicked(ctx context.Context, cb *api.InteractionCallback, id s
 	if !ok {
 		return reply{status: http.StatusOK, after: t.tell("This button cannot be read any more. Open the question in Fermata.")}, true
 	}
-	t.about(p)
+	t.setPress(p)
 	if name == actionForm {
 		data := formData{press: p, Channel: cb.Channel.ID, Message: cb.Message.Timestamp, Respond: cb.ResponseURL}
 		return reply{status: http.StatusOK, after: t.showForm(cb.TriggerID, data)}, true
@@ -109,18 +109,18 @@ func (c *Channel) clicked(ctx context.Context, cb *api.InteractionCallback, id s
 	return t.run(ctx, t.afterClick)
 }
 
-// submitted answers a form that was sent.
-func (c *Channel) submitted(ctx context.Context, cb *api.InteractionCallback, id string, hear notice.Hear) (reply, bool) {
+// handleForm answers a form that was sent.
+func (c *Channel) handleForm(ctx context.Context, cb *api.InteractionCallback, id string, hear notice.Hear) (reply, bool) {
 	var data formData
 	if err := json.Unmarshal([]byte(cb.View.PrivateMetadata), &data); err != nil || data.Question == "" {
 		return malformed, true
 	}
-	t := &task{
+	t := &click{
 		c: c, hear: hear, user: cb.User.ID, name: cb.User.Name,
 		says: voice{respond: data.Respond, channel: data.Channel, user: cb.User.ID},
 		in:   &notice.Inbound{ID: id, At: time.Now()},
 	}
-	t.about(data.press)
+	t.setPress(data.press)
 	answer, ok := readForm(&cb.View, data.Hash, nil)
 	if !ok {
 		t.complete = func(q *fermata.Question) bool {
@@ -139,8 +139,8 @@ func (c *Channel) command(ctx context.Context, cmd *api.SlashCommand, hear notic
 		return malformed
 	}
 	return c.handled.do(ctx, "command "+cmd.TriggerID, func() (reply, bool) {
-		question, text, _ := strings.Cut(strings.TrimSpace(written(cmd.Text)), " ")
-		t := &task{
+		question, text, _ := strings.Cut(strings.TrimSpace(unescapeText(cmd.Text)), " ")
+		t := &click{
 			c: c, hear: hear, user: cmd.UserID, name: cmd.UserName,
 			says: voice{respond: cmd.ResponseURL, channel: cmd.ChannelID, user: cmd.UserID},
 			in:   &notice.Inbound{ID: cmd.TriggerID, Question: question, Text: strings.TrimSpace(text), At: time.Now()},
@@ -181,7 +181,7 @@ func (c *Channel) event(ctx context.Context, e *slackevents.EventsAPIEvent, hear
 			return accepted
 		}
 		return c.handled.do(ctx, "event "+outer.EventID, func() (reply, bool) {
-			t := &task{c: c, says: voice{channel: m.Channel, user: m.User}}
+			t := &click{c: c, says: voice{channel: m.Channel, user: m.User}}
 			return reply{status: http.StatusOK, after: t.tell("This did not count: answer in the thread of a question. " + c.usage(""))}, true
 		})
 	}
@@ -198,12 +198,12 @@ func (c *Channel) event(ctx context.Context, e *slackevents.EventsAPIEvent, hear
 		if !ok {
 			return accepted, true
 		}
-		t := &task{
+		t := &click{
 			c: c, hear: hear, user: m.User, thread: true,
 			says: voice{channel: m.Channel, thread: m.ThreadTimeStamp, user: m.User},
 			in: &notice.Inbound{
 				ID: outer.EventID, Question: root.question, Delivery: root.delivery, Reply: root.reply,
-				Text: written(m.Text), Among: m.ChannelType != "im", At: parseStamp(m.TimeStamp),
+				Text: unescapeText(m.Text), Among: m.ChannelType != "im", At: parseStamp(m.TimeStamp),
 			},
 		}
 		switch root.stage {
@@ -239,7 +239,7 @@ func writtenNow(m *slackevents.MessageEvent, outer *slackevents.EventsAPICallbac
 // root finds the question in the message that began the thread. Only a message
 // of the app itself has one.
 func (c *Channel) root(ctx context.Context, m *slackevents.MessageEvent, outer *slackevents.EventsAPICallbackEvent) (address, bool, error) {
-	me, err := c.people.me(ctx, c)
+	me, err := c.people.appIdentity(ctx, c)
 	if err != nil {
 		return address{}, false, err
 	}
@@ -255,10 +255,10 @@ func (c *Channel) root(ctx context.Context, m *slackevents.MessageEvent, outer *
 		ChannelID: m.Channel, Timestamp: m.ThreadTimeStamp, Latest: m.ThreadTimeStamp, Inclusive: true, Limit: 1,
 	})
 	if err != nil {
-		return address{}, false, failed("read a thread", err)
+		return address{}, false, callFailure("read a thread", err)
 	}
 	for i := range messages {
-		if messages[i].Timestamp == m.ThreadTimeStamp && c.wrote(ctx, &messages[i]) {
+		if messages[i].Timestamp == m.ThreadTimeStamp && c.isOwnMessage(ctx, &messages[i]) {
 			a, ok := findAddress(messages[i].Blocks)
 			return a, ok, nil
 		}

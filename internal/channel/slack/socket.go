@@ -41,7 +41,7 @@ func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
 			if ctx.Err() != nil {
 				return nil
 			}
-			return failed("keep a Socket Mode connection", err)
+			return callFailure("keep a Socket Mode connection", err)
 		case e := <-client.Events:
 			if e.Request == nil {
 				c.note(ctx, &e)

@@ -43,7 +43,7 @@ func (t *talks) first(key string) bool {
 
 // replyWords returns what a person is told of words in a thread. Talk is told
 // once that it is none of the agent's; an attempt to answer every time.
-func (t *task) replyWords(v notice.Verdict) string {
+func (t *click) replyWords(v notice.Verdict) string {
 	if !t.thread || v.Counted || !isTalk(t.in.Text) || v.Question != nil && notice.BeginsAsAnswer(v.Question, t.in.Text) {
 		return v.Words
 	}

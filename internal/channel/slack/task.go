@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// task is one thing that a person did in Slack, on its way to be counted.
-type task struct {
+// click is one thing that a person did in Slack, on its way to be counted.
+type click struct {
 	c          *Channel
 	hear       notice.Hear
 	user, name string
@@ -40,17 +40,17 @@ type heard struct {
 
 const notCounted = "Your answer could not be counted just now. Please try it again in a moment, or open the question in Fermata."
 
-func (t *task) about(p press) {
+func (t *click) setPress(p press) {
 	t.in.Question, t.in.Delivery, t.in.Reply = p.Question, p.Delivery, p.Reply
 }
 
-func (t *task) value(p press, value any) {
+func (t *click) value(p press, value any) {
 	t.in.Answer = &fermata.Answer{Answer: value, ActionHash: p.Hash, Channel: Kind}
 }
 
 // run hears the person out. What it returns is for Slack; false says that the
 // same request may come again.
-func (t *task) run(ctx context.Context, finish func(heard) reply) (reply, bool) {
+func (t *click) run(ctx context.Context, finish func(heard) reply) (reply, bool) {
 	work, cancel := context.WithTimeout(ctx, longestWork)
 	done := make(chan heard, 1)
 	go func() { done <- t.work(work) }()
@@ -67,13 +67,13 @@ func (t *task) run(ctx context.Context, finish func(heard) reply) (reply, bool) 
 	case <-timer.C:
 		return reply{status: http.StatusOK, after: func(ctx context.Context) {
 			defer cancel()
-			t.late(ctx, work, done)
+			t.finishLate(ctx, work, done)
 		}}, true
 	}
 }
 
 // work finds out who the person is, and has the answer heard.
-func (t *task) work(ctx context.Context) heard {
+func (t *click) work(ctx context.Context) heard {
 	if err := t.identify(ctx); err != nil {
 		return heard{err: err}
 	}
@@ -85,7 +85,7 @@ func (t *task) work(ctx context.Context) heard {
 		if v.Question != nil && v.Code == "" && t.isTyped(v.Question) {
 			return heard{verdict: notice.Verdict{Code: fermata.CodeInvalidRequest, Words: confirmWords, Question: v.Question}}
 		}
-		if t.trigger != "" && unseen(v.Question, t.in.Text) {
+		if t.trigger != "" && approvesUnseen(v.Question, t.in.Text) {
 			return heard{form: v.Question}
 		}
 		if t.complete != nil && !t.complete(v.Question) {
@@ -96,22 +96,22 @@ func (t *task) work(ctx context.Context) heard {
 	return heard{verdict: v, err: err}
 }
 
-func (t *task) identify(ctx context.Context) error {
+func (t *click) identify(ctx context.Context) error {
 	who, err := t.c.people.identity(ctx, t.c, t.user, t.name)
 	t.in.From = who
 	return err
 }
 
 // look asks what the question is now.
-func (t *task) look(ctx context.Context) (notice.Verdict, error) {
+func (t *click) look(ctx context.Context) (notice.Verdict, error) {
 	look := *t.in
 	look.ID, look.Text, look.Answer = "", "", nil
 	return t.hear(ctx, &look)
 }
 
-// unseen reports whether a command would approve an action that the person
+// approvesUnseen reports whether a command would approve an action that the person
 // need not have seen in Slack.
-func unseen(q *fermata.Question, text string) bool {
+func approvesUnseen(q *fermata.Question, text string) bool {
 	if q.Status != fermata.Pending || len(q.Action) == 0 {
 		return false
 	}
@@ -125,8 +125,8 @@ const confirmWords = "This did not count: an approval of high risk, or an option
 
 // isTyped reports whether a text answers what a button would ask back. An
 // approval whose action the person must see first gets a form instead.
-func (t *task) isTyped(q *fermata.Question) bool {
-	if q.Status != fermata.Pending || t.in.Text == "" || t.trigger != "" && unseen(q, t.in.Text) {
+func (t *click) isTyped(q *fermata.Question) bool {
+	if q.Status != fermata.Pending || t.in.Text == "" || t.trigger != "" && approvesUnseen(q, t.in.Text) {
 		return false
 	}
 	a, err := t.in.Read(q)
@@ -142,9 +142,9 @@ func anyIs(answers map[string]any, value string) bool {
 	return false
 }
 
-// late goes on after Slack had its answer: the message says that the answer is
+// finishLate goes on after Slack had its answer: the message says that the answer is
 // not counted yet and has no buttons, and gets them back if it fails.
-func (t *task) late(ctx, work context.Context, done <-chan heard) {
+func (t *click) finishLate(ctx, work context.Context, done <-chan heard) {
 	t.strip(ctx)
 	h := <-done
 	for wait := time.Second; h.err != nil && work.Err() == nil; wait *= 2 {
@@ -168,33 +168,33 @@ func (t *task) late(ctx, work context.Context, done <-chan heard) {
 	case h.form != nil:
 		t.says.tell(ctx, t.c, "Open the question to see what will run, and approve it there.")
 	default:
-		t.settle(ctx, h.verdict)
+		t.showOutcome(ctx, h.verdict)
 		t.says.tell(ctx, t.c, t.replyWords(h.verdict))
 	}
 }
 
-func (t *task) log(ctx context.Context, msg string, err error) {
+func (t *click) log(ctx context.Context, msg string, err error) {
 	//nolint:sloglint // The messages are constants of the callers.
 	t.c.env.Log.WarnContext(ctx, msg, "question", t.in.Question, "error", err)
 }
 
 // tell returns what tells the person something.
-func (t *task) tell(words string) func(context.Context) {
+func (t *click) tell(words string) func(context.Context) {
 	return func(ctx context.Context) { t.says.tell(ctx, t.c, words) }
 }
 
-func (t *task) afterClick(h heard) reply {
+func (t *click) afterClick(h heard) reply {
 	return reply{status: http.StatusOK, after: func(ctx context.Context) {
 		t.says.tell(ctx, t.c, h.verdict.Words)
-		t.heal(ctx, h.verdict)
+		t.endIfClosed(ctx, h.verdict)
 	}}
 }
 
-func (t *task) afterReply(h heard) reply {
+func (t *click) afterReply(h heard) reply {
 	return reply{status: http.StatusOK, after: t.tell(t.replyWords(h.verdict))}
 }
 
-func (t *task) afterCommand(h heard) reply {
+func (t *click) afterCommand(h heard) reply {
 	if h.form != nil {
 		return reply{status: http.StatusOK, after: func(ctx context.Context) {
 			t.openForm(ctx, h.form, t.trigger, formData{press: press{Question: h.form.ID}, Channel: t.says.channel, Respond: t.says.respond})
@@ -205,7 +205,7 @@ func (t *task) afterCommand(h heard) reply {
 
 // afterForm closes the form when the answer counted, shows what was wrong with
 // it, or says in its place why it does not count.
-func (t *task) afterForm(view *api.View) func(heard) reply {
+func (t *click) afterForm(view *api.View) func(heard) reply {
 	return func(h heard) reply {
 		v := h.verdict
 		block := firstInput(view)
@@ -232,14 +232,14 @@ func firstInput(view *api.View) string {
 // words is a form that only says something.
 func words(s string) *api.ModalViewRequest {
 	return &api.ModalViewRequest{
-		Type: api.VTModal, Title: plain("Not counted"), Close: plain("Close"),
-		Blocks: api.Blocks{BlockSet: []api.Block{api.NewSectionBlock(plain(cut(s, maxSection)), nil, nil)}},
+		Type: api.VTModal, Title: plainBlock("Not counted"), Close: plainBlock("Close"),
+		Blocks: api.Blocks{BlockSet: []api.Block{api.NewSectionBlock(plainBlock(cut(s, maxSection)), nil, nil)}},
 	}
 }
 
 // showForm returns what opens the form of the question, after a look at what it
 // is now and whether the person may answer it.
-func (t *task) showForm(trigger string, data formData) func(context.Context) {
+func (t *click) showForm(trigger string, data formData) func(context.Context) {
 	return func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, callTime)
 		defer cancel()
@@ -254,7 +254,7 @@ func (t *task) showForm(trigger string, data formData) func(context.Context) {
 			t.says.tell(ctx, t.c, "The form could not be opened just now. Please try it again in a moment.")
 		case v.Question != nil && v.Question.Status != fermata.Pending:
 			t.says.tell(ctx, t.c, "It is closed: "+notice.OutcomeWords(v.Question)+".")
-			t.heal(ctx, v)
+			t.endIfClosed(ctx, v)
 		case v.Question == nil || v.Code != "":
 			t.says.tell(ctx, t.c, v.Words)
 		default:
@@ -273,7 +273,7 @@ func hashSeen(q *fermata.Question, seen string) string {
 	return q.ActionHash
 }
 
-func (t *task) openForm(ctx context.Context, q *fermata.Question, trigger string, data formData) {
+func (t *click) openForm(ctx context.Context, q *fermata.Question, trigger string, data formData) {
 	data.Hash = hashSeen(q, data.Hash)
 	view, fits := form(q, data)
 	if !fits {
@@ -281,7 +281,7 @@ func (t *task) openForm(ctx context.Context, q *fermata.Question, trigger string
 		return
 	}
 	_, err := t.c.api.OpenViewContext(ctx, trigger, view)
-	if err = failed("open a form", err); err != nil {
+	if err = callFailure("open a form", err); err != nil {
 		t.log(ctx, "slack: a form could not be opened", err)
 		t.says.tell(ctx, t.c, "Slack did not open the form in time. Please press again.")
 	}

@@ -68,14 +68,14 @@ func lengthIn(v any) (n int) {
 
 func size(s string) int { return len(utf16.Encode([]rune(s))) }
 
-// plain is text in which Slack sees no markup: no mention, no link, no emoji
+// plainBlock is text in which Slack sees no markup: no mention, no link, no emoji
 // code, no formatting.
-func plain(s string) *api.TextBlockObject {
+func plainBlock(s string) *api.TextBlockObject {
 	return api.NewTextBlockObject(api.PlainTextType, s, false, false)
 }
 
-// ours is text of our own in Slack's markup. What it quotes must be escaped.
-func ours(s string) *api.TextBlockObject {
+// markupBlock is text of our own in Slack's markup. What it quotes must be escaped.
+func markupBlock(s string) *api.TextBlockObject {
 	return api.NewTextBlockObject(api.MarkdownType, s, false, true)
 }
 

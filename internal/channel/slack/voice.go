@@ -36,7 +36,7 @@ type spoken struct {
 // ephemeral puts words, which can quote others, in what shows no markup.
 func ephemeral(words string) spoken {
 	words = cut(notice.Clean(words), maxSection)
-	return spoken{Type: api.ResponseTypeEphemeral, Text: escape(words), Blocks: []api.Block{api.NewSectionBlock(plain(words), nil, nil)}}
+	return spoken{Type: api.ResponseTypeEphemeral, Text: escape(words), Blocks: []api.Block{api.NewSectionBlock(plainBlock(words), nil, nil)}}
 }
 
 // tell says something to the person: where the click was made, or directly.
@@ -93,8 +93,8 @@ func (v voice) answer(ctx context.Context, c *Channel, s spoken) error {
 // references are how Slack writes links and mentions into what people wrote.
 var references = regexp.MustCompile(`<([^<>|]*)(?:\|([^<>]*))?>`)
 
-// written is what a person wrote, without what Slack made of it.
-func written(s string) string {
+// unescapeText is what a person wrote, without what Slack made of it.
+func unescapeText(s string) string {
 	s = references.ReplaceAllStringFunc(s, func(ref string) string {
 		parts := references.FindStringSubmatch(ref)
 		target, label := parts[1], parts[2]
@@ -126,7 +126,7 @@ func sentPick(cb *api.InteractionCallback, it *fermata.Item) (value any, ok bool
 	}
 	for _, actions := range cb.BlockActionState.Values {
 		if a, found := actions[actionPick]; found {
-			return picked(a, it)
+			return readPicked(a, it)
 		}
 	}
 	return nil, true

@@ -126,7 +126,7 @@ func (c *poster) post(ctx context.Context, url, id string, body []byte) error {
 	req.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
 	res, err := c.http.Do(req)
 	if err != nil {
-		return unreached(err)
+		return unreachedError(err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	// The status says all: a body that is cut off, or too long, changes nothing.

@@ -53,9 +53,9 @@ func remedy(status int) string {
 	}
 }
 
-// unreached tells why there was no response. The address stays out of it: it
+// unreachedError tells why there was no response. The address stays out of it: it
 // may hold a secret.
-func unreached(err error) error {
+func unreachedError(err error) error {
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err
 	}

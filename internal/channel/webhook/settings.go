@@ -101,14 +101,14 @@ func (s *keys) prepare(old keys) error {
 		s.PreviousSecret = old.Secret
 	}
 	s.Ed25519PublicKey = ""
-	if s.Ed25519PrivateKey != "" && !elsewhere(s.Ed25519PrivateKey) {
+	if s.Ed25519PrivateKey != "" && !isStoredElsewhere(s.Ed25519PrivateKey) {
 		var err error
 		if s.Ed25519PublicKey, err = publicKey(s.Ed25519PrivateKey); err != nil {
 			return err
 		}
 	}
 	for _, secret := range []string{s.Secret, s.PreviousSecret} {
-		if secret != "" && !elsewhere(secret) {
+		if secret != "" && !isStoredElsewhere(secret) {
 			if _, err := decodeSecret("settings.secret", secret); err != nil {
 				return err
 			}

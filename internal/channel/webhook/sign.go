@@ -137,7 +137,7 @@ func newKey() string {
 	return privateKeyPrefix + encoding.EncodeToString(ed25519.NewKeyFromSeed(seed))
 }
 
-// elsewhere reports whether a setting only names where the secret is kept.
-func elsewhere(text string) bool {
+// isStoredElsewhere reports whether a setting only names where the secret is kept.
+func isStoredElsewhere(text string) bool {
 	return strings.HasPrefix(text, "env:") || strings.HasPrefix(text, "file:")
 }

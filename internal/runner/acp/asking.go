@@ -22,8 +22,8 @@ type agentInfo struct {
 	Name string `json:"name"`
 }
 
-// known is the name of a program whose tools are known; empty is none.
-func (a agentInfo) known() string {
+// knownProgram is the name of a program whose tools are known; empty is none.
+func (a agentInfo) knownProgram() string {
 	name := strings.ToLower(a.Name)
 	switch {
 	case name == geminiName:

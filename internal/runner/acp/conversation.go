@@ -106,7 +106,7 @@ func (c *conversation) hold(ctx context.Context) fermata.Finish {
 	for {
 		t := c.take(ctx, prompt)
 		if t.err == nil {
-			c.heard(telling)
+			c.noteTold(telling)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -117,7 +117,7 @@ func (c *conversation) hold(ctx context.Context) fermata.Finish {
 			return c.finish(fermata.ResultNeedsInput)
 		case t.err != nil:
 			return c.failure(ctx, t.err)
-		case c.mail.unread():
+		case c.mail.takeUnread():
 			c.logf("a person interrupts: the agent is told.")
 			telling = c.mail.read()
 			prompt = c.tell(telling)
@@ -125,9 +125,9 @@ func (c *conversation) hold(ctx context.Context) fermata.Finish {
 				prompt = c.prompts.Begin(ctx, true) + prompt
 			}
 		case t.reason == acp.StopReasonEndTurn:
-			return agent.Ended(c.finish(""), c.claim.Task, c.session.said())
+			return agent.Ended(c.finish(""), c.claim.Task, c.session.lastMessage())
 		default:
-			return agent.Failed("The agent stopped before it was done (%s).\n%s", t.reason, c.session.said())
+			return agent.Failed("The agent stopped before it was done (%s).\n%s", t.reason, c.session.lastMessage())
 		}
 	}
 }
@@ -139,8 +139,8 @@ func (c *conversation) ungated(what string) fermata.Finish {
 		"Take out of the agent's own settings what lets it act without asking (docs/worker.md, What the gate sees).", what)
 }
 
-// heard says that the agent took a prompt with what it tells.
-func (c *conversation) heard(told []*fermata.ResumeContext) {
+// noteTold says that the agent took a prompt with what it tells.
+func (c *conversation) noteTold(told []*fermata.ResumeContext) {
 	for _, rc := range told {
 		if rc != nil {
 			agent.Heard(c.desk, rc)
@@ -150,7 +150,7 @@ func (c *conversation) heard(told []*fermata.ResumeContext) {
 
 // finish is the end of a run that went well.
 func (c *conversation) finish(result fermata.Result) fermata.Finish {
-	said := c.session.said()
+	said := c.session.lastMessage()
 	return fermata.Finish{Result: result, Summary: agent.Summary(said), Details: agent.Whole(said)}
 }
 
@@ -159,7 +159,7 @@ func (c *conversation) failure(ctx context.Context, err error) fermata.Finish {
 	if ctx.Err() != nil {
 		return fermata.Finish{}
 	}
-	over := c.gone()
+	over := c.isGone()
 	select {
 	case <-c.program.ended:
 		over = true

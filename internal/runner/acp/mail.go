@@ -62,7 +62,7 @@ func (m *mail) put(rc *fermata.ResumeContext) bool {
 	defer m.mu.Unlock()
 	if len(rc.Messages) == 0 && (m.asking > 0 || m.isAwaited(rc)) {
 		m.held = append(m.held, rc)
-		m.sweep()
+		m.dropTold()
 		return false
 	}
 	m.news = append(m.news, rc)
@@ -103,8 +103,8 @@ func (m *mail) waits(id string) {
 	m.state[id] = false
 }
 
-// closed notes how a question ended for which the agent waits.
-func (m *mail) closed(q *fermata.Question) {
+// noteClosed notes how a question ended for which the agent waits.
+func (m *mail) noteClosed(q *fermata.Question) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.more[q.ID] = q.SaysMore()
@@ -119,12 +119,12 @@ func (m *mail) decided(id string) {
 	if !m.more[id] {
 		agent.Heard(m.desk, &fermata.ResumeContext{Questions: []fermata.ResumeAnswer{{QuestionID: id}}})
 	}
-	m.sweep()
+	m.dropTold()
 }
 
-// sweep lets go of what the agent knows. Answers that say more are news: the agent is
+// dropTold lets go of what the agent knows. Answers that say more are news: the agent is
 // interrupted for the words that came with a refusal, and told others when its turn is over.
-func (m *mail) sweep() {
+func (m *mail) dropTold() {
 	m.held = slices.DeleteFunc(m.held, func(rc *fermata.ResumeContext) bool {
 		if slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { return !m.state[a.QuestionID] }) {
 			return false
@@ -149,8 +149,8 @@ func refuses(a *fermata.ResumeAnswer) bool {
 	return a.Resolution.Status != fermata.Answered || a.Type == fermata.Approval && !a.Resolution.Approved()
 }
 
-// unread takes what is left in the inbox, and reports whether there is news.
-func (m *mail) unread() bool {
+// takeUnread takes what is left in the inbox, and reports whether there is news.
+func (m *mail) takeUnread() bool {
 	for {
 		select {
 		case rc := <-m.desk.Inbox():

@@ -29,21 +29,21 @@ func (c *conversation) open(ctx context.Context) (string, error) {
 	if hello.ProtocolVersion != version {
 		return "", fmt.Errorf("it speaks version %d of the Agent Client Protocol, and this worker version %d", hello.ProtocolVersion, version)
 	}
-	if hello.Agent.known() == "" && !c.r.opts.AllowUnknown {
+	if hello.Agent.knownProgram() == "" && !c.r.opts.AllowUnknown {
 		return "", fmt.Errorf("it calls itself %q, and no program of this name is known to ask before it acts, so no rule of gates would hold it: "+
 			"run the worker with --isolate, or with --allow-unknown-agent if you trust the program (docs/worker.md, What the gate sees)", hello.Agent.Name)
 	}
 	// A turn of Gemini CLI that is cancelled while its model thinks is rolled back, also in
 	// the file of the session; a session without any turn is deleted at the next start.
 	c.forgets = hello.Agent.Name == geminiName
-	c.session.meet(hello.Agent.known())
+	c.session.meet(hello.Agent.knownProgram())
 	c.recall(ctx)
 	last := c.lastSession()
 	if last == nil {
 		return c.begin(ctx, hello, false)
 	}
 	if err := c.load(ctx, hello, last); err != nil {
-		if c.gone() || ctx.Err() != nil {
+		if c.isGone() || ctx.Err() != nil {
 			return "", err
 		}
 		c.logf("the session %s cannot be loaded (%s): a new one begins, and is told what was asked and answered.", last.ID, problem(err))
@@ -79,7 +79,7 @@ func (c *conversation) begin(ctx context.Context, hello greeting, lost bool) (st
 		return "", errors.New("it began a session without an id")
 	}
 	c.began = time.Now().UTC().Format(time.RFC3339)
-	c.keep(res.SessionID)
+	c.keepSession(res.SessionID)
 	if err := c.setAsking(ctx, res.modes); err != nil {
 		return "", err
 	}
@@ -125,8 +125,8 @@ func (c *conversation) load(ctx context.Context, hello greeting, last *fermata.S
 	if err != nil {
 		return err
 	}
-	c.keep(last.ID)
-	c.session.settle(ctx)
+	c.keepSession(last.ID)
+	c.session.awaitReplayEnd(ctx)
 	if res == nil {
 		return nil // some agents say nothing of a session that they loaded
 	}
@@ -159,8 +159,8 @@ func (c *conversation) outlast(ctx context.Context) {
 	}
 }
 
-// gone reports whether the connection has ended.
-func (c *conversation) gone() bool {
+// isGone reports whether the connection has ended.
+func (c *conversation) isGone() bool {
 	select {
 	case <-c.conn.Done():
 		return true
@@ -180,8 +180,8 @@ func (c *conversation) lastSession() *fermata.Session {
 	return nil
 }
 
-// keep records the session.
-func (c *conversation) keep(id string) {
+// keepSession records the session.
+func (c *conversation) keepSession(id string) {
 	c.session.setID(acp.SessionId(id))
 	c.desk.KeepSession(*c.keptSession())
 }

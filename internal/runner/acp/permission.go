@@ -151,7 +151,7 @@ func (c *conversation) decide(ctx context.Context, p *permission, call fermata.G
 			c.logf("only other arguments were approved, and this agent cannot be given them: %s", call.Title())
 			return p.refuse()
 		case v.Status == fermata.Pending && v.QuestionID != "":
-			if out := c.held(ctx, p, call, v, until); out != nil {
+			if out := c.awaitDecision(ctx, p, call, v, until); out != nil {
 				return *out
 			}
 		default:
@@ -164,9 +164,9 @@ func (c *conversation) decide(ctx context.Context, p *permission, call fermata.G
 	}
 }
 
-// held waits for the question on which a call depends. It returns nil when that is
+// awaitDecision waits for the question on which a call depends. It returns nil when that is
 // decided, so that the gate says what it means for the call.
-func (c *conversation) held(ctx context.Context, p *permission, call fermata.GateCall, v *fermata.GateVerdict, until time.Time) *acp.RequestPermissionOutcome {
+func (c *conversation) awaitDecision(ctx context.Context, p *permission, call fermata.GateCall, v *fermata.GateVerdict, until time.Time) *acp.RequestPermissionOutcome {
 	cancelled := acp.NewRequestPermissionOutcomeCancelled()
 	if v.Decision == fermata.GateDeny {
 		// Another question of the task is open, so nobody was asked about this call.

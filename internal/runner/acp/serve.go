@@ -76,7 +76,7 @@ func (c *conversation) await(ctx context.Context, id string, until time.Time) (*
 		c.suspend(ctx, id)
 		return nil, nil
 	default:
-		c.mail.closed(q)
+		c.mail.noteClosed(q)
 		return q, nil
 	}
 }

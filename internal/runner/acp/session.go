@@ -83,9 +83,9 @@ const (
 	longestReplay = 5 * time.Second
 )
 
-// settle waits for the end of a replay: some agents go on with it after they have said that
+// awaitReplayEnd waits for the end of a replay: some agents go on with it after they have said that
 // the session is loaded, and their words of then would pass for words of now.
-func (s *session) settle(ctx context.Context) {
+func (s *session) awaitReplayEnd(ctx context.Context) {
 	pause, limit := time.NewTimer(replayPause), time.NewTimer(longestReplay)
 	defer pause.Stop()
 	defer limit.Stop()
@@ -132,8 +132,8 @@ func (s *session) meet(agent string) {
 	s.agent = agent
 }
 
-// said is the last message of the turn.
-func (s *session) said() string {
+// lastMessage is the last message of the turn.
+func (s *session) lastMessage() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.TrimSpace(s.message.String())
@@ -215,7 +215,7 @@ func textOf(block json.RawMessage) string {
 // tool notes what becomes of a call.
 func (s *session) tool(u *update) {
 	c := s.calls[u.ToolCallID]
-	if c == nil || c.over() && u.Kind == newCall {
+	if c == nil || c.isOver() && u.Kind == newCall {
 		// A call that uses an old name again inherits no permission.
 		c = &call{bare: blank(u.Content) && blank(u.RawInput)}
 		s.calls[u.ToolCallID] = c
@@ -243,8 +243,8 @@ func (s *session) tool(u *update) {
 // newCall is the news that announces a call.
 const newCall = "tool_call"
 
-// over reports whether the agent told the end of the call.
-func (c *call) over() bool { return c.status == statusCompleted || c.status == statusFailed }
+// isOver reports whether the agent told the end of the call.
+func (c *call) isOver() bool { return c.status == statusCompleted || c.status == statusFailed }
 
 // hear notes a call of which only a request for permission told.
 func (s *session) hear(u *update) {

@@ -122,14 +122,14 @@ type outcome struct {
 	} `json:"deferred_tool_use"`
 }
 
-// paused reports whether a hook ended the turn.
-func (o *outcome) paused() bool {
+// isPaused reports whether a hook ended the turn.
+func (o *outcome) isPaused() bool {
 	return o.TerminalReason == "hook_stopped" || o.StopReason == "tool_deferred" || o.Deferred != nil
 }
 
 // end is how the turn ended.
 func (o *outcome) end() agent.Event {
-	e := agent.Event{Ended: true, Said: strings.TrimSpace(o.Result), Paused: o.paused(), Fatal: o.IsError}
+	e := agent.Event{Ended: true, Said: strings.TrimSpace(o.Result), Paused: o.isPaused(), Fatal: o.IsError}
 	if o.IsError {
 		e.Trouble = strings.TrimSpace(strings.Join(append(o.Errors, o.Result), "\n"))
 	}

@@ -20,7 +20,7 @@ const flagsFile = "/<session-flags>/config.toml"
 // one by which the runner knows that the gate is there. Codex runs only hooks
 // that are trusted, each by the hash of what it is; no other hook is trusted by this.
 func hooks(t *agent.Turn) string {
-	line := t.Hook(Name, unasked(t.ExtraArgs)...)
+	line := t.Hook(Name, unaskedTools(t.ExtraArgs)...)
 	var events, states []string
 	for _, e := range []struct{ name, label string }{{"PreToolUse", "pre_tool_use"}, {"SessionStart", "session_start"}} {
 		events = append(events, fmt.Sprintf("%s=[{hooks=[{type=\"command\",command=%s,timeout=%d}]}]", e.name, quote(line), agent.HookSeconds))
@@ -48,10 +48,10 @@ var loosening = []string{"danger", "bypass", "yolo", "profile", "permission", "w
 // looseningFlags are short flags that do, alone or with their value.
 var looseningFlags = []string{"-p", "-C"}
 
-// unasked are the tools about which nobody is asked unless a rule says so. Those that
+// unaskedTools are the tools about which nobody is asked unless a rule says so. Those that
 // change something are among them while the sandbox keeps them in the working copy
 // and away from the network.
-func unasked(extra []string) []string {
+func unaskedTools(extra []string) []string {
 	tools := []string{"update_plan", "view_image"}
 	free := slices.ContainsFunc(extra, func(arg string) bool {
 		return slices.ContainsFunc(looseningFlags, func(flag string) bool { return strings.HasPrefix(arg, flag) }) ||

@@ -73,9 +73,9 @@ func read(line []byte) []agent.Event {
 	case "error":
 		return []agent.Event{{Trouble: e.Message}}
 	case "item.started":
-		return e.Item.started()
+		return e.Item.startEvents()
 	case "item.updated":
-		return e.Item.planned()
+		return e.Item.planEvents()
 	case "item.completed":
 		return e.Item.completed()
 	default:
@@ -83,14 +83,14 @@ func read(line []byte) []agent.Event {
 	}
 }
 
-func (i item) started() []agent.Event {
+func (i item) startEvents() []agent.Event {
 	switch i.Type {
 	case "command_execution":
 		return []agent.Event{{Opens: i.ID, Acts: true, Note: agent.Line("$ %s", i.Command)}}
 	case "mcp_tool_call":
 		return []agent.Event{{Opens: i.ID, Acts: true, Note: agent.Line("%s.%s %s", i.Server, i.Tool, i.Arguments)}}
 	case "todo_list":
-		return i.planned()
+		return i.planEvents()
 	default:
 		return []agent.Event{{Opens: i.ID, Acts: true}}
 	}
@@ -126,7 +126,7 @@ func (i item) completed() []agent.Event {
 			e.Note = agent.Line("! %s.%s: %s", i.Server, i.Tool, i.Error.Message)
 		}
 	case "todo_list":
-		return i.planned()
+		return i.planEvents()
 	}
 	return []agent.Event{e}
 }
@@ -145,8 +145,8 @@ func (i item) output() string {
 	return i.Result.Content[0].Text
 }
 
-// planned is the agent's own plan as progress.
-func (i item) planned() []agent.Event {
+// planEvents is the agent's own plan as progress.
+func (i item) planEvents() []agent.Event {
 	if i.Type != "todo_list" {
 		return nil
 	}

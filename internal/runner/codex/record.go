@@ -26,7 +26,7 @@ func awaitKept(ctx context.Context, t *agent.Turn) {
 	defer cancel()
 	tick := time.NewTicker(keptLook)
 	defer tick.Stop()
-	for !kept(t) {
+	for !isRecordWhole(t) {
 		select {
 		case <-ctx.Done():
 			return
@@ -35,9 +35,9 @@ func awaitKept(ctx context.Context, t *agent.Turn) {
 	}
 }
 
-// kept reports whether the record of a session holds a result for every call,
+// isRecordWhole reports whether the record of a session holds a result for every call,
 // and the one that names the question.
-func kept(t *agent.Turn) bool {
+func isRecordWhole(t *agent.Turn) bool {
 	names, err := filepath.Glob(filepath.Join(home(t), "sessions", "*", "*", "*", "rollout-*-"+t.Session+".jsonl"))
 	if err != nil || len(names) == 0 {
 		return false

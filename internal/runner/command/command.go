@@ -204,7 +204,7 @@ func (p *papers) fillInbox(from <-chan *fermata.ResumeContext) (ended func(), en
 			case <-done:
 				return
 			case rc := <-from:
-				if p.deliver(rc) && !over(done) {
+				if p.deliver(rc) && !isDone(done) {
 					told = append(told, rc)
 				}
 			}
@@ -228,7 +228,7 @@ func hear(desk Desk, told []*fermata.ResumeContext, fin fermata.Finish) {
 	}
 }
 
-func over(done <-chan struct{}) bool {
+func isDone(done <-chan struct{}) bool {
 	select {
 	case <-done:
 		return true

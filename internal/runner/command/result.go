@@ -30,23 +30,23 @@ func (p *papers) outcome(state *os.ProcessState, out, errs *scanner) fermata.Fin
 	}
 	switch {
 	case err != nil:
-		return failed("The result file %s.", err)
+		return failure("The result file %s.", err)
 	case len(data) > 0:
 		return parse(data)
 	case state.Success():
-		return fermata.Finish{Summary: agent.Clip(out.last, maxSummary), Details: encoded(printed(state, out))}
+		return fermata.Finish{Summary: agent.Clip(out.last, maxSummary), Details: encoded(printedDetails(state, out))}
 	default:
-		fin := failed("The program ended with %s.\n%s", state, lastWords(out, errs))
-		details := printed(state, out)
+		fin := failure("The program ended with %s.\n%s", state, lastWords(out, errs))
+		details := printedDetails(state, out)
 		details["stderr"] = errs.ending()
 		fin.Details = encoded(details)
 		return fin
 	}
 }
 
-// printed are the details of a program that says nothing of its own: how it
+// printedDetails are the details of a program that says nothing of its own: how it
 // ended, and the end of what it wrote.
-func printed(state *os.ProcessState, out *scanner) map[string]any {
+func printedDetails(state *os.ProcessState, out *scanner) map[string]any {
 	details := map[string]any{"exit_code": state.ExitCode(), "output": out.ending()}
 	if lost := out.leftOut(); lost > 0 {
 		details["left_out"] = lost
@@ -98,12 +98,12 @@ func readResult(name string) ([]byte, error) {
 func parse(data []byte) fermata.Finish {
 	fin, err := agent.ReadReport(data)
 	if err != nil {
-		return failed("The agent's result is not valid: %s", err)
+		return failure("The agent's result is not valid: %s", err)
 	}
 	return fin
 }
 
-func failed(format string, args ...any) fermata.Finish {
+func failure(format string, args ...any) fermata.Finish {
 	return fermata.Finish{
 		Result:  fermata.ResultFailed,
 		Summary: agent.Clip(strings.TrimSpace(validText(fmt.Sprintf(format, args...))), maxSummary),

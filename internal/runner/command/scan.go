@@ -70,7 +70,7 @@ func (s *scanner) take(end string) {
 	line := strings.TrimSpace(raw)
 	s.line = s.line[:0]
 	if s.progress == nil || !strings.HasPrefix(line, progressMark) {
-		s.keep(raw + end)
+		s.addOutput(raw + end)
 	}
 	switch {
 	case line == "":
@@ -83,8 +83,8 @@ func (s *scanner) take(end string) {
 	}
 }
 
-// keep adds to the output and leaves out its beginning where it gets too long.
-func (s *scanner) keep(text string) {
+// addOutput adds to the output and leaves out its beginning where it gets too long.
+func (s *scanner) addOutput(text string) {
 	s.written += len(text)
 	s.output = append(s.output, text...)
 	if len(s.output) > 2*mostOutput {

@@ -101,7 +101,7 @@ func replicasNotice(s *suite) {
 	s.onlyPostgres()
 	other := s.config.Open(s.T, s.opts)
 	gone := func() []string {
-		names, err := other.Gone(s.Context(), []string{s.db.Self(), "nobody"})
+		names, err := other.GoneProcesses(s.Context(), []string{s.db.Self(), "nobody"})
 		s.ok(err)
 		return names
 	}

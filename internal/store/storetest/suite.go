@@ -128,7 +128,7 @@ func verify(s *suite, db *store.DB) []*fermata.Event {
 	s.ok(err)
 	var chain fermata.Chain
 	for _, e := range all {
-		s.ok(chain.Next(e))
+		s.ok(chain.VerifyNext(e))
 	}
 	head, err := r.Head()
 	s.ok(err)

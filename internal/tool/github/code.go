@@ -13,9 +13,9 @@ import (
 
 var createBranch = kind{
 	info: info("github_create_branch", "Makes a branch at GitHub. One that is there already is left as it is.",
-		takes(with(inRepo, fields{
+		takes(mergeFields(inRepo, fields{
 			"name": someText,
-			"from": described(someText, "Branch, tag or commit where it begins; otherwise the default branch."),
+			"from": withDescription(someText, "Branch, tag or commit where it begins; otherwise the default branch."),
 		}), "name"),
 		gives(fields{"repository": aText, "name": aText, "sha": aText, "created": aFlag})),
 	needs: "Contents: read and write",
@@ -76,11 +76,11 @@ type pullInput struct {
 
 var createPull = kind{
 	info: info("github_create_pr", "Opens a pull request at GitHub, unless there is one for the branch.",
-		takes(with(onOne, fields{
-			"title":  described(aText, "Otherwise that of the issue, or the workflow's name."),
-			"body":   described(aText, "Markdown; otherwise it says where it comes from, and closes the issue."),
-			"head":   described(aText, "The branch with the changes, pushed before; otherwise that of the run's working copy."),
-			"base":   described(aText, "Where the changes go; otherwise the default branch."),
+		takes(mergeFields(onOne, fields{
+			"title":  withDescription(aText, "Otherwise that of the issue, or the workflow's name."),
+			"body":   withDescription(aText, "Markdown; otherwise it says where it comes from, and closes the issue."),
+			"head":   withDescription(aText, "The branch with the changes, pushed before; otherwise that of the run's working copy."),
+			"base":   withDescription(aText, "Where the changes go; otherwise the default branch."),
 			"draft":  aFlag,
 			"labels": texts,
 		})),
@@ -154,9 +154,9 @@ const pendingWait = 15 * time.Second
 
 var checks = kind{
 	info: info("github_checks", "Reads the checks of a branch, commit or pull request at GitHub.",
-		takes(with(inRepo, fields{
-			"ref":    described(someText, "Branch, tag or commit; otherwise the branch of the run's working copy."),
-			"pull":   described(aNumber, "Number of a pull request, instead of ref."),
+		takes(mergeFields(inRepo, fields{
+			"ref":    withDescription(someText, "Branch, tag or commit; otherwise the branch of the run's working copy."),
+			"pull":   withDescription(aNumber, "Number of a pull request, instead of ref."),
 			"expect": map[string]any{"const": "success", "description": "Fails unless all succeeded. With retry, the step so waits for them."},
 		})),
 		gives(fields{
@@ -209,7 +209,7 @@ func (d *desk) checked(ctx context.Context, at github.Place, sha, expect string)
 		}
 	}
 	if expect != "" {
-		if err := expected(state, sha, failed, pending); err != nil {
+		if err := checksFailure(state, sha, failed, pending); err != nil {
 			return tool.Result{}, err
 		}
 	}
@@ -218,9 +218,9 @@ func (d *desk) checked(ctx context.Context, at github.Place, sha, expect string)
 	}}, nil
 }
 
-// expected is the failure of checks that did not succeed: what is not done yet
+// checksFailure is the failure of checks that did not succeed: what is not done yet
 // can be looked at again.
-func expected(state github.CheckState, sha string, failed, pending []any) error {
+func checksFailure(state github.CheckState, sha string, failed, pending []any) error {
 	var e *fermata.Error
 	switch state {
 	case github.CheckSuccess:

@@ -15,15 +15,15 @@ var deploymentStates = map[string]string{"waiting": "", "approved": github.Deplo
 
 var deployment = kind{
 	info: info("github_deployment", "Lets a job of GitHub Actions deploy that waits for it, refuses it, or tells it how far the decision is.",
-		takes(with(inRepo, fields{
+		takes(mergeFields(inRepo, fields{
 			"state":       map[string]any{"enum": []string{"waiting", "approved", "rejected"}},
-			"comment":     described(aText, "Markdown, at most 1,024 characters; it stands on the page of the run at GitHub."),
-			"run":         described(aNumber, "The id of the run of Actions; otherwise that of the event."),
-			"environment": described(someText, "Otherwise that of the event."),
+			"comment":     withDescription(aText, "Markdown, at most 1,024 characters; it stands on the page of the run at GitHub."),
+			"run":         withDescription(aNumber, "The id of the run of Actions; otherwise that of the event."),
+			"environment": withDescription(someText, "Otherwise that of the event."),
 		}), "state"),
 		gives(fields{
 			"repository": aText, "run": aNumber, "environment": aText, "state": aText,
-			"waited": described(aFlag, "GitHub took it; it is false where the job waited no more."),
+			"waited": withDescription(aFlag, "GitHub took it; it is false where the job waited no more."),
 		})),
 	needs: "Deployments: read and write, and Actions: read",
 	do: func(ctx context.Context, d *desk) (tool.Result, error) {

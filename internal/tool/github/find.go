@@ -49,7 +49,7 @@ func describeAll(at github.Place, issues []*gh.Issue) []any {
 
 var (
 	// ordered are the fields of an input that say which issues come first, and how many are given.
-	ordered = with(inRepo, fields{
+	ordered = mergeFields(inRepo, fields{
 		"sort":  map[string]any{"enum": []string{"created", "updated", "comments"}},
 		"order": map[string]any{"enum": []string{"asc", "desc"}},
 		"limit": map[string]any{"type": "integer", "minimum": 1, "maximum": 200, "description": "The most that are given; 30 is usual."},
@@ -65,18 +65,18 @@ type order struct {
 	Limit int    `json:"limit"`
 }
 
-func (o *order) most() int { return cmp.Or(o.Limit, usualFound) }
+func (o *order) limit() int { return cmp.Or(o.Limit, usualFound) }
 
 var listIssues = kind{
 	info: info("github_list_issues", "Lists issues of a repository at GitHub, without pull requests.",
-		takes(with(ordered, fields{
+		takes(mergeFields(ordered, fields{
 			"state":    map[string]any{"enum": []string{"open", "closed", "all"}, "description": "Otherwise open."},
-			"labels":   described(texts, "All of them are on the issue."),
-			"assignee": described(someText, "A login; none for issues that nobody has, * for those that somebody has."),
-			"author":   described(someText, "A login."),
-			"since":    described(someText, "Only what was changed since then, such as 2026-11-28T09:00:00Z."),
+			"labels":   withDescription(texts, "All of them are on the issue."),
+			"assignee": withDescription(someText, "A login; none for issues that nobody has, * for those that somebody has."),
+			"author":   withDescription(someText, "A login."),
+			"since":    withDescription(someText, "Only what was changed since then, such as 2026-11-28T09:00:00Z."),
 		})),
-		gives(fields{"repository": aText, "issues": manyIssues, "more": described(aFlag, "There are more of them.")})),
+		gives(fields{"repository": aText, "issues": manyIssues, "more": withDescription(aFlag, "There are more of them.")})),
 	needs: "Issues: read",
 	do: func(ctx context.Context, d *desk) (tool.Result, error) {
 		var in struct {
@@ -100,7 +100,7 @@ var listIssues = kind{
 		}
 		found, more, err := d.client.Issues(ctx, at, github.IssueFilter{
 			State: in.State, Assignee: in.Assignee, Author: in.Author, Labels: in.Labels, Since: since, Sort: in.Sort, Order: in.Order,
-		}, in.most())
+		}, in.limit())
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -127,11 +127,11 @@ var elsewhere = regexp.MustCompile(`(?i)(?:^|[\s(-])(repo|org|user):`)
 
 var search = kind{
 	info: info("github_search", "Searches for issues or pull requests of a repository at GitHub.",
-		takes(with(ordered, fields{
-			"query": described(someText, `Words and qualifiers as in GitHub's own search: is:open label:bug no:assignee -label:later "exact words".`),
+		takes(mergeFields(ordered, fields{
+			"query": withDescription(someText, `Words and qualifiers as in GitHub's own search: is:open label:bug no:assignee -label:later "exact words".`),
 			"kind":  map[string]any{"enum": []string{"issues", "pull_requests"}, "description": "Otherwise issues."},
 		}), "query"),
-		gives(fields{"repository": aText, "issues": manyIssues, "total": described(aNumber, "How many there are.")})),
+		gives(fields{"repository": aText, "issues": manyIssues, "total": withDescription(aNumber, "How many there are.")})),
 	needs: "Issues: read, and for pull requests Pull requests: read",
 	do: func(ctx context.Context, d *desk) (tool.Result, error) {
 		var in struct {
@@ -152,7 +152,7 @@ var search = kind{
 		}
 		found, total, err := d.client.Search(ctx, at, github.Search{
 			Query: in.Query, Pulls: in.Kind == "pull_requests", Sort: in.Sort, Order: in.Order,
-		}, in.most())
+		}, in.limit())
 		if err != nil {
 			return tool.Result{}, err
 		}

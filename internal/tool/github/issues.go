@@ -15,10 +15,10 @@ const forIssues = "Issues: read and write, and for pull requests Pull requests: 
 
 var readIssue = kind{
 	info: info("github_read_issue", "Reads an issue or pull request at GitHub, with its comments if they are asked for.",
-		takes(with(onOne, fields{"comments": map[string]any{
+		takes(mergeFields(onOne, fields{"comments": map[string]any{
 			"type": "integer", "minimum": 0, "maximum": 100, "description": "How many of the latest comments are read; 0 is usual.",
 		}})),
-		gives(with(about, fields{"body": aText, "comments": map[string]any{"type": "array"}}))),
+		gives(mergeFields(about, fields{"body": aText, "comments": map[string]any{"type": "array"}}))),
 	needs: "Issues: read, and for pull requests Pull requests: read",
 	do: func(ctx context.Context, d *desk) (tool.Result, error) {
 		var in struct {
@@ -36,7 +36,7 @@ var readIssue = kind{
 		if err != nil {
 			return tool.Result{}, err
 		}
-		comments, err := d.latest(ctx, at, in.Comments)
+		comments, err := d.latestComments(ctx, at, in.Comments)
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -46,8 +46,8 @@ var readIssue = kind{
 	},
 }
 
-// latest reads the latest comments of an issue, oldest first.
-func (d *desk) latest(ctx context.Context, at github.Place, most int) ([]any, error) {
+// latestComments reads the latest comments of an issue, oldest first.
+func (d *desk) latestComments(ctx context.Context, at github.Place, most int) ([]any, error) {
 	all := []any{}
 	if most == 0 {
 		return all, nil
@@ -63,7 +63,7 @@ func (d *desk) latest(ctx context.Context, at github.Place, most int) ([]any, er
 
 var comment = kind{
 	info: info("github_comment", "Writes a comment on an issue or pull request at GitHub.",
-		takes(with(onOne, fields{"body": described(someText, "Markdown.")}), "body"),
+		takes(mergeFields(onOne, fields{"body": withDescription(someText, "Markdown.")}), "body"),
 		gives(fields{"id": aNumber, "url": aText, "created": aFlag})),
 	needs: forIssues,
 	do: func(ctx context.Context, d *desk) (tool.Result, error) {
@@ -94,7 +94,7 @@ var comment = kind{
 func labelling(name, description, note string, change func(ctx context.Context, c *github.Client, at github.Place, labels []string) ([]string, error)) kind {
 	return kind{
 		info: info(name, description,
-			takes(with(onOne, fields{"labels": texts}), "labels"), gives(fields{"labels": described(texts, "All that the issue has then.")})),
+			takes(mergeFields(onOne, fields{"labels": texts}), "labels"), gives(fields{"labels": withDescription(texts, "All that the issue has then.")})),
 		needs: forIssues,
 		do: func(ctx context.Context, d *desk) (tool.Result, error) {
 			var in struct {
@@ -129,8 +129,8 @@ var removeLabels = labelling("github_remove_labels", "Takes labels off an issue 
 
 var assign = kind{
 	info: info("github_assign", "Assigns people to an issue or pull request at GitHub, besides those who are.",
-		takes(with(onOne, fields{"assignees": described(texts, "Logins.")}), "assignees"),
-		gives(fields{"assignees": texts, "left_out": described(texts, "Whom GitHub does not let be assigned.")})),
+		takes(mergeFields(onOne, fields{"assignees": withDescription(texts, "Logins.")}), "assignees"),
+		gives(fields{"assignees": texts, "left_out": withDescription(texts, "Whom GitHub does not let be assigned.")})),
 	needs: forIssues,
 	do: func(ctx context.Context, d *desk) (tool.Result, error) {
 		var in struct {

@@ -30,23 +30,23 @@ var remarks = map[string]any{
 	"items": map[string]any{
 		"type": "object", "required": []string{"path", "line", "body"}, "additionalProperties": false,
 		"properties": fields{
-			"path": described(someText, "The file, from the top of the repository."),
+			"path": withDescription(someText, "The file, from the top of the repository."),
 			"line": map[string]any{"type": "integer", "minimum": 1}, "start_line": map[string]any{
 				"type": "integer", "minimum": 1, "description": "The first of several lines, of which line is the last.",
 			},
 			"side": map[string]any{"enum": []string{"LEFT", "RIGHT"}, "description": "RIGHT for the new text, which is usual; LEFT for the old one."},
-			"body": described(someText, "Markdown."),
+			"body": withDescription(someText, "Markdown."),
 		},
 	},
 }
 
 var review = kind{
 	info: info("github_review", "Reviews a pull request at GitHub: a verdict, a text, and remarks on lines.",
-		takes(with(inRepo, fields{
-			"pull":    described(onOne["issue"].(map[string]any), "Number, owner/repo#number or address of the pull request; otherwise the run's input issue, or that of the event."),
+		takes(mergeFields(inRepo, fields{
+			"pull":    withDescription(onOne["issue"].(map[string]any), "Number, owner/repo#number or address of the pull request; otherwise the run's input issue, or that of the event."),
 			"verdict": map[string]any{"enum": []string{"comment", "approve", "request_changes"}, "description": "Otherwise comment."},
-			"body":    described(aText, "Markdown. Only approve needs none."),
-			"commit":  described(someText, "The commit that was looked at; otherwise the last one of the pull request."),
+			"body":    withDescription(aText, "Markdown. Only approve needs none."),
+			"commit":  withDescription(someText, "The commit that was looked at; otherwise the last one of the pull request."),
 			"remarks": remarks,
 		})),
 		gives(fields{"id": aNumber, "url": aText, "state": aText, "created": aFlag})),

@@ -18,20 +18,20 @@ var (
 	aFlag    = map[string]any{"type": "boolean"}
 	aNumber  = map[string]any{"type": "integer"}
 
-	inRepo = fields{"repo": described(someText, "owner/repo; otherwise that of the event, or the channel's.")}
-	onOne  = with(inRepo, fields{"issue": map[string]any{
+	inRepo = fields{"repo": withDescription(someText, "owner/repo; otherwise that of the event, or the channel's.")}
+	onOne  = mergeFields(inRepo, fields{"issue": map[string]any{
 		"type":        []string{"integer", "string"},
 		"description": "Number, owner/repo#number or address of an issue or pull request; otherwise the run's input issue, or that of the event.",
 	}})
 )
 
-func described(schema map[string]any, words string) map[string]any {
+func withDescription(schema map[string]any, words string) map[string]any {
 	all := maps.Clone(schema)
 	all["description"] = words
 	return all
 }
 
-func with(some, more fields) fields {
+func mergeFields(some, more fields) fields {
 	all := maps.Clone(some)
 	maps.Copy(all, more)
 	return all

@@ -57,7 +57,7 @@ func (o *one) Info() tool.Info { return o.info }
 
 // Call implements [tool.Tool].
 func (o *one) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
-	acc, err := o.accounts.of(ctx, c.Workspace)
+	acc, err := o.accounts.accountOf(ctx, c.Workspace)
 	if err != nil {
 		return tool.Result{}, o.judge(ctx, err)
 	}
@@ -105,8 +105,8 @@ type accounts struct {
 	clients map[string]account
 }
 
-// of returns the account of a workspace as its channel is set now.
-func (a *accounts) of(ctx context.Context, workspace string) (account, error) {
+// accountOf returns the account of a workspace as its channel is set now.
+func (a *accounts) accountOf(ctx context.Context, workspace string) (account, error) {
 	settings, err := a.opts.Settings(ctx, workspace)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
 		return account{}, fermata.Errorf(fermata.CodeNotFound, "there is no GitHub channel, whose account the tool works with").

@@ -22,10 +22,10 @@ type update struct {
 
 var updateIssue = kind{
 	info: info("update_github_issue", "Changes an issue or pull request at GitHub: labels, people, a comment, its state.",
-		takes(with(onOne, fields{
+		takes(mergeFields(onOne, fields{
 			"addLabels": texts, "removeLabels": texts,
-			"addComment":  described(aText, "Markdown."),
-			"assignees":   described(texts, "Logins of people to assign besides those who are."),
+			"addComment":  withDescription(aText, "Markdown."),
+			"assignees":   withDescription(texts, "Logins of people to assign besides those who are."),
 			"state":       map[string]any{"enum": []string{"open", "closed"}},
 			"stateReason": map[string]any{"enum": []string{"completed", "not_planned", "reopened"}},
 		})),

@@ -34,7 +34,7 @@ type answer struct {
 func read(ctx context.Context, req *http.Request, resp *http.Response) (*answer, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, tool.MostOutput+1))
 	if err != nil {
-		return nil, unreached(ctx, req, err)
+		return nil, unreachedFailure(ctx, req, err)
 	}
 	if len(body) > tool.MostOutput {
 		return nil, tool.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "%s %s answered more than 1 MiB", req.Method, req.URL.Host).
@@ -74,11 +74,11 @@ func (a *answer) output() (map[string]any, error) {
 // isText reports whether a database takes it as text.
 func isText(b []byte) bool { return utf8.Valid(b) && !strings.ContainsRune(string(b), 0) }
 
-// refused is the failure of an answer that is not the expected one. A server
+// refusal is the failure of an answer that is not the expected one. A server
 // that is busy or broken may be better at the next try.
-func (a *answer) refused(req *http.Request, resp *http.Response) error {
+func (a *answer) refusal(req *http.Request, resp *http.Response) error {
 	message := req.Method + " " + req.URL.Host + " answered " + resp.Status
-	if shown := a.shown(); shown != "" {
+	if shown := a.excerpt(); shown != "" {
 		message += ": " + shown
 	}
 	switch {
@@ -114,8 +114,8 @@ func codeOf(status int) fermata.Code {
 	}
 }
 
-// shown is the beginning of the answer, on one line, where it is text.
-func (a *answer) shown() string {
+// excerpt is the beginning of the answer, on one line, where it is text.
+func (a *answer) excerpt() string {
 	if !isText(a.body) {
 		return ""
 	}

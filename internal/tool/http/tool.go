@@ -93,7 +93,7 @@ func (t *Tool) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 func (t *Tool) send(ctx context.Context, in *request, req *http.Request) (tool.Result, error) {
 	resp, err := t.client.Do(req)
 	if err != nil {
-		return tool.Result{}, unreached(ctx, req, err)
+		return tool.Result{}, unreachedFailure(ctx, req, err)
 	}
 	defer resp.Body.Close()
 	a, err := read(ctx, req, resp)
@@ -101,7 +101,7 @@ func (t *Tool) send(ctx context.Context, in *request, req *http.Request) (tool.R
 		return tool.Result{}, err
 	}
 	if !in.expects(a.Status) {
-		return tool.Result{}, a.refused(req, resp)
+		return tool.Result{}, a.refusal(req, resp)
 	}
 	out, err := a.output()
 	return tool.Result{Output: out, Note: fmt.Sprintf("%s %s answered %d", req.Method, req.URL.Host, a.Status)}, err
@@ -127,9 +127,9 @@ func (in *request) expects(status int) bool {
 	return slices.Contains(in.ExpectStatus, status)
 }
 
-// unreached is the failure of a request that got no answer. The address is
+// unreachedFailure is the failure of a request that got no answer. The address is
 // told without its query, which may hold what is secret.
-func unreached(ctx context.Context, req *http.Request, err error) error {
+func unreachedFailure(ctx context.Context, req *http.Request, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -52,7 +52,7 @@ func (o *one) send(ctx context.Context, p *mcp.CallToolParams) (*mcp.CallToolRes
 		case errors.Is(err, mcp.ErrSessionMissing) && !again:
 			o.link.drop(live)
 		default:
-			return nil, o.failed(live, err)
+			return nil, o.explainFailure(live, err)
 		}
 	}
 }
@@ -61,13 +61,13 @@ func (o *one) send(ctx context.Context, p *mcp.CallToolParams) (*mcp.CallToolRes
 // reach the server.
 const codeRejected = -32005
 
-// failed explains an error that is no result of the tool.
-func (o *one) failed(live *live, err error) error {
+// explainFailure explains an error that is no result of the tool.
+func (o *one) explainFailure(live *live, err error) error {
 	refused, answered := errors.AsType[*jsonrpc.Error](err)
 	unsent := answered && refused.Code == codeRejected
 	if !answered || unsent || errors.Is(err, mcp.ErrConnectionClosed) {
 		o.link.drop(live)
-		err = o.link.down(live, err)
+		err = o.link.downFailure(live, err)
 		if unsent {
 			err = tool.SafeToRetry(err)
 		}

@@ -108,7 +108,7 @@ func (l *link) connect(ctx context.Context) (*live, error) {
 	v := &live{}
 	transport, err := l.transport(ctx, v)
 	if err != nil {
-		return nil, l.named(err)
+		return nil, l.nameServer(err)
 	}
 	within, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
@@ -119,7 +119,7 @@ func (l *link) connect(ctx context.Context) (*live, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, l.down(v, err)
+		return nil, l.downFailure(v, err)
 	}
 	return v, nil
 }
@@ -153,8 +153,8 @@ func (l *link) transport(ctx context.Context, v *live) (mcp.Transport, error) {
 	return v.program.transport(), nil
 }
 
-// named says which server an error is about.
-func (l *link) named(err error) error {
+// nameServer says which server an error is about.
+func (l *link) nameServer(err error) error {
 	e, ok := errors.AsType[*fermata.Error](err)
 	if !ok {
 		return fmt.Errorf("the MCP server %s: %w", l.name, err)
@@ -164,8 +164,8 @@ func (l *link) named(err error) error {
 	return tool.Hopeless(&about)
 }
 
-// down is the failure of a server that cannot be reached, with what to do.
-func (l *link) down(v *live, err error) error {
+// downFailure is the failure of a server that cannot be reached, with what to do.
+func (l *link) downFailure(v *live, err error) error {
 	if v.program != nil {
 		return tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "the MCP server %s is down: %s", l.name, v.program.words(err)).
 			WithHint("start it by hand to see what it says: %s", strings.Join(l.server.Command, " ")))
@@ -202,7 +202,7 @@ func (l *link) tools(ctx context.Context) ([]*one, error) {
 			l.drop(v)
 		default:
 			l.drop(v)
-			return nil, l.down(v, err)
+			return nil, l.downFailure(v, err)
 		}
 	}
 }

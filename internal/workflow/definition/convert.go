@@ -21,7 +21,7 @@ func (c *converter) tree(n ast.Node, depth int) *tree {
 	t := c.place(n)
 	if depth > maxDepth {
 		if !c.tooDeep {
-			c.at(t, "", "", "the file nests more than %d deep", maxDepth)
+			c.addAt(t, "", "", "the file nests more than %d deep", maxDepth)
 		}
 		c.tooDeep = true
 		t.value = unreadable{}
@@ -45,7 +45,7 @@ func (c *converter) tree(n ast.Node, depth int) *tree {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
 		c.number(t, n.GetToken())
 	default:
-		c.refused(t, n)
+		c.reportHidden(t, n)
 	}
 	return t
 }
@@ -82,7 +82,7 @@ func (c *converter) mapping(t *tree, values []*ast.MappingValueNode, depth int) 
 			value.line, value.column = key.line, key.column
 		}
 		if first, ok := lines[key.text()]; ok {
-			c.at(key, "", fmt.Sprintf("it is there already on line %d: keep one", first), "%s is there twice", key.text())
+			c.addAt(key, "", fmt.Sprintf("it is there already on line %d: keep one", first), "%s is there twice", key.text())
 			continue
 		}
 		lines[key.text()] = key.line
@@ -99,13 +99,13 @@ func (c *converter) key(n ast.MapKeyNode) (*tree, bool) {
 		t.value = n.Value
 		return t, true
 	case *ast.MergeKeyNode:
-		c.at(t, "", "write out what it would bring", "<< is not taken: what it merges is not seen where it stands")
+		c.addAt(t, "", "write out what it would bring", "<< is not taken: what it merges is not seen where it stands")
 	case *ast.MappingKeyNode:
-		c.at(t, "", "write key: value", "? is not taken before a key")
+		c.addAt(t, "", "write key: value", "? is not taken before a key")
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
-		c.at(t, "", fmt.Sprintf("write %q", n.GetToken().Value), "a key must be a text")
+		c.addAt(t, "", fmt.Sprintf("write %q", n.GetToken().Value), "a key must be a text")
 	default:
-		c.refused(t, n)
+		c.reportHidden(t, n)
 	}
 	return t, false
 }
@@ -143,7 +143,7 @@ func (c *converter) text(t *tree, n *ast.StringNode) {
 
 func (c *converter) octal(t *tree, text string) {
 	t.value = unreadable{}
-	c.at(t, "", fmt.Sprintf("write %s for the number, or %q for the text", decimal(text), text), "%s reads as different numbers in different places", text)
+	c.addAt(t, "", fmt.Sprintf("write %s for the number, or %q for the text", decimal(text), text), "%s reads as different numbers in different places", text)
 }
 
 func decimal(text string) string {
@@ -169,7 +169,7 @@ func (c *converter) number(t *tree, tk *token.Token) {
 	case whole.MatchString(text):
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			c.at(t, "", fmt.Sprintf("quote it if it is a text: %q", text), "the number is too large")
+			c.addAt(t, "", fmt.Sprintf("quote it if it is a text: %q", text), "the number is too large")
 			t.value = unreadable{}
 			return
 		}
@@ -177,7 +177,7 @@ func (c *converter) number(t *tree, tk *token.Token) {
 	case fraction.MatchString(text):
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			c.at(t, "", "", "the number is too large")
+			c.addAt(t, "", "", "the number is too large")
 			t.value = unreadable{}
 			return
 		}
@@ -188,25 +188,25 @@ func (c *converter) number(t *tree, tk *token.Token) {
 	case looksLikeNumber.MatchString(text):
 		c.octal(t, text)
 	default:
-		c.at(t, "", fmt.Sprintf("write the number in decimal digits, or quote the text: %q", text), "%s is no number that every reader takes the same way", text)
+		c.addAt(t, "", fmt.Sprintf("write the number in decimal digits, or quote the text: %q", text), "%s is no number that every reader takes the same way", text)
 		t.value = unreadable{}
 	}
 }
 
-// refused reports what is YAML, but hides what it does.
-func (c *converter) refused(t *tree, n ast.Node) {
+// reportHidden reports what is YAML, but hides what it does.
+func (c *converter) reportHidden(t *tree, n ast.Node) {
 	t.value = unreadable{}
 	switch n := n.(type) {
 	case *ast.TagNode:
 		c.tag(t, n)
 	case *ast.AnchorNode:
-		c.at(t, "", "remove the &; what is used twice is written twice. A text that begins with & is quoted", "anchors are not taken")
+		c.addAt(t, "", "remove the &; what is used twice is written twice. A text that begins with & is quoted", "anchors are not taken")
 	case *ast.AliasNode:
-		c.at(t, "", "write the value out; a text that begins with * is quoted", "* refers to an anchor, and these are not taken")
+		c.addAt(t, "", "write the value out; a text that begins with * is quoted", "* refers to an anchor, and these are not taken")
 	case *ast.DirectiveNode:
-		c.at(t, "", "remove the line that begins with %", "directives have no meaning here")
+		c.addAt(t, "", "remove the line that begins with %", "directives have no meaning here")
 	default:
-		c.at(t, "", "", "a %s has no place here", strings.ToLower(n.Type().String()))
+		c.addAt(t, "", "", "a %s has no place here", strings.ToLower(n.Type().String()))
 	}
 }
 
@@ -219,7 +219,7 @@ func (c *converter) tag(t *tree, n *ast.TagNode) {
 			rest = strings.TrimSpace(string(r[t.column-1:]))
 		}
 	}
-	c.at(t, "", tagHint(n.Start.Value, rest), "! begins a tag in YAML: %s would be dropped", n.Start.Value)
+	c.addAt(t, "", tagHint(n.Start.Value, rest), "! begins a tag in YAML: %s would be dropped", n.Start.Value)
 }
 
 // tagHint says how to write a value that a tag would drop.

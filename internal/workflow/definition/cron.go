@@ -61,8 +61,8 @@ func zone(name string) (*time.Location, error) {
 	return time.LoadLocation(name)
 }
 
-// said returns message and hint of an error.
-func said(err error) (message, hint string) {
+// messageAndHint returns message and hint of an error.
+func messageAndHint(err error) (message, hint string) {
 	if e, ok := errors.AsType[*fermata.Error](err); ok {
 		return e.Message, e.Hint
 	}

@@ -27,7 +27,7 @@ func (l *loader) flow() {
 		}
 	}
 	l.checkJumps()
-	if !l.failed() {
+	if !l.hasErrors() {
 		l.unreachable()
 	}
 }
@@ -77,7 +77,7 @@ func (l *loader) unreachable() {
 	}
 	for i := range steps {
 		if !reached[i] {
-			l.at(l.steps[i], l.paths[i], "let a goto lead to it, or remove it", "nothing leads to the step %s: every way jumps over it", steps[i].ID)
+			l.addAt(l.steps[i], l.paths[i], "let a goto lead to it, or remove it", "nothing leads to the step %s: every way jumps over it", steps[i].ID)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func (w *Workflow) moves(i int) []move {
 	if s.Repeat != nil {
 		all = append(all, move{w.Index(s.Repeat.From), "again"})
 	}
-	return w.known(i, all)
+	return w.knownMoves(i, all)
 }
 
 // movesOnce returns where a run can go from a step that is not repeated.
@@ -118,7 +118,7 @@ func (w *Workflow) movesOnce(s *Step) []move {
 	answered := w.answered(s)
 	all = append(all, answered...)
 	if s.Approves() {
-		all = append(all, w.rejected(s))
+		all = append(all, w.rejectionMove(s))
 	}
 	all = append(all, w.timedOut(s, answered)...)
 	if c := s.Confidence; c != nil && c.Ask != nil || w.Confidence != nil && w.Confidence.Ask != nil {
@@ -130,8 +130,8 @@ func (w *Workflow) movesOnce(s *Step) []move {
 	return all
 }
 
-// known names the steps that come after a step, and leaves out what was named wrongly, and what is there twice.
-func (w *Workflow) known(i int, all []move) []move {
+// knownMoves names the steps that come after a step, and leaves out what was named wrongly, and what is there twice.
+func (w *Workflow) knownMoves(i int, all []move) []move {
 	var out []move
 	add := func(m move) {
 		if m.to >= 0 && !slices.Contains(out, m) {
@@ -197,7 +197,7 @@ func optionsOf(s *Step) []string {
 	return names
 }
 
-func (w *Workflow) rejected(s *Step) move {
+func (w *Workflow) rejectionMove(s *Step) move {
 	switch {
 	case s.OnRejectGoto != "":
 		return move{w.Index(s.OnRejectGoto), "rejected"}

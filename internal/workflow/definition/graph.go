@@ -90,7 +90,7 @@ func (w *Workflow) nodesAt(from *Step, m move) []string {
 		return []string{w.Steps[m.to].ID}
 	}
 	failed := m.label == "rejected" || m.label == "timed out"
-	for _, phase := range from.Phase.Behind(!failed) {
+	for _, phase := range from.Phase.NextPhases(!failed) {
 		if first := w.Roots(phase); len(first) > 0 {
 			var ids []string
 			for _, s := range first {

@@ -33,7 +33,7 @@ func (l *loader) confidence(t *tree, path string) *Confidence {
 	}
 	c := &Confidence{Auto: t.get("auto").integer(), Ask: t.get("ask").integer()}
 	if c.Auto != nil && c.Ask != nil && *c.Ask > *c.Auto {
-		l.at(t.get("ask"), path+".ask", "below ask nobody is asked, from auto on nobody is asked, either", "ask is above auto")
+		l.addAt(t.get("ask"), path+".ask", "below ask nobody is asked, from auto on nobody is asked, either", "ask is above auto")
 	}
 	return c
 }
@@ -44,7 +44,7 @@ func (l *loader) input(key, t *tree) Input {
 		Name: key.text(), Description: t.get("description").text(), Type: t.get("type").text(), Required: t.get("required").boolean(),
 	}
 	if slices.Contains(reservedNames, in.Name) {
-		l.at(key, path, "choose another name", "%s is reserved", in.Name)
+		l.addAt(key, path, "choose another name", "%s is reserved", in.Name)
 	}
 	for i, v := range t.get("enum").list() {
 		l.ofType(v, in.Type, fmt.Sprintf("%s.enum[%d]", path, i))
@@ -60,7 +60,7 @@ func (l *loader) input(key, t *tree) Input {
 		l.warn(d, path+".default", "remove required, or the default", "a required input never takes its default")
 	}
 	if len(in.Enum) > 0 && !slices.ContainsFunc(in.Enum, func(v any) bool { return fmt.Sprint(v) == fmt.Sprint(in.Default) }) {
-		l.at(d, path+".default", "", "%s is not in enum", kindOf(d))
+		l.addAt(d, path+".default", "", "%s is not in enum", kindOf(d))
 	}
 	return in
 }
@@ -91,7 +91,7 @@ func (l *loader) ofType(t *tree, want, path string) {
 	if want == "string" && got != "object" && got != "array" {
 		hint = fmt.Sprintf("quote it: %q", fmt.Sprint(t.value))
 	}
-	l.at(t, path, hint, "must be %s, and is %s", typeNames[want], kindOf(t))
+	l.addAt(t, path, hint, "must be %s, and is %s", typeNames[want], kindOf(t))
 }
 
 // duration reads a length of time; what is none was reported with the schema.
@@ -101,7 +101,7 @@ func (l *loader) duration(t *tree, path string, otherwise time.Duration) time.Du
 	}
 	d, err := fermata.Timeout(t.text()).Duration()
 	if err != nil {
-		l.at(t, path, `write a text with a unit: "90s", "30m", "24h" or "3d"`, "%s is no duration", kindOf(t))
+		l.addAt(t, path, `write a text with a unit: "90s", "30m", "24h" or "3d"`, "%s is no duration", kindOf(t))
 		return otherwise
 	}
 	return d
@@ -134,9 +134,9 @@ func (l *loader) trigger(i int, t *tree) Trigger {
 	case 1:
 		tr.Type = types[0]
 	case 0:
-		l.at(t, path, "write one of "+strings.Join(triggerTypes, ", "), "the trigger has no type")
+		l.addAt(t, path, "write one of "+strings.Join(triggerTypes, ", "), "the trigger has no type")
 	default:
-		l.at(t.key(types[1]), path, "begin a line of its own with -", "one trigger has several types: %s", strings.Join(types, ", "))
+		l.addAt(t.key(types[1]), path, "begin a line of its own with -", "one trigger has several types: %s", strings.Join(types, ", "))
 	}
 	tr.CatchupAge = l.duration(t.get("catchup_age"), path+".catchup_age", 24*time.Hour)
 	l.schedule(&tr, t, path)
@@ -163,11 +163,11 @@ func (l *loader) eventType(t *tree, path string) {
 	for i, known := range fermata.EventTypes {
 		names[i] = string(known)
 	}
-	hint := nearest(t.text(), names)
+	hint := nearestName(t.text(), names)
 	if !strings.HasPrefix(hint, "did") {
 		hint = "such as question.answered or task.ended; fermata events shows what happens"
 	}
-	l.at(t, path, hint, "there are no events of the type %q", t.text())
+	l.addAt(t, path, hint, "there are no events of the type %q", t.text())
 }
 
 func (l *loader) schedule(tr *Trigger, t *tree, path string) {
@@ -181,12 +181,12 @@ func (l *loader) schedule(tr *Trigger, t *tree, path string) {
 		tr.Catchup = CatchupLatest
 	}
 	if _, err := zone(tr.Timezone); err != nil {
-		l.at(t.get("timezone"), path+".timezone", "write a name such as Europe/Berlin", "%q is no time zone", tr.Timezone)
+		l.addAt(t.get("timezone"), path+".timezone", "write a name such as Europe/Berlin", "%q is no time zone", tr.Timezone)
 		tr.Timezone = "UTC"
 	}
 	if _, err := ParseCron(tr.Cron, tr.Timezone); err != nil {
-		message, hint := said(err)
-		l.at(t.get(Schedule), path+".schedule", hint, "%s", message)
+		message, hint := messageAndHint(err)
+		l.addAt(t.get(Schedule), path+".schedule", hint, "%s", message)
 	}
 }
 
@@ -198,7 +198,7 @@ func (l *loader) triggerInputs(tr *Trigger, t *tree, path string) {
 			at := path + ".inputs." + key.text()
 			in := l.inputNamed(key.text())
 			if in == nil {
-				l.at(key, at, nearest(key.text(), l.inputNames()), "there is no input %s", key.text())
+				l.addAt(key, at, nearestName(key.text(), l.inputNames()), "there is no input %s", key.text())
 				continue
 			}
 			l.ofType(m.values[i], in.Type, at)
@@ -231,7 +231,7 @@ func (l *loader) inputNames() []string {
 	return names
 }
 
-func nearest(name string, names []string) string {
+func nearestName(name string, names []string) string {
 	if near := expression.Nearest(name, names); near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
 	}

@@ -52,11 +52,11 @@ func Load(source []byte, known Known) (*Workflow, []Problem) {
 	}
 	l.load(source)
 	l.restore()
-	if l.failed() {
-		return nil, l.sorted()
+	if l.hasErrors() {
+		return nil, l.sortProblems()
 	}
 	l.w.Secrets = slices.Sorted(maps.Keys(l.secrets))
-	return l.w, l.sorted()
+	return l.w, l.sortProblems()
 }
 
 // Hash returns the name of a definition: the SHA-256 of its bytes in hex.
@@ -93,7 +93,7 @@ func (l *loader) load(source []byte) {
 	}
 	if l.root.mapping() == nil {
 		if !l.root.unreadable() {
-			l.at(l.root, "", "begin with name: and steps:", "the file must be an object, and is %s", kindOf(l.root))
+			l.addAt(l.root, "", "begin with name: and steps:", "the file must be an object, and is %s", kindOf(l.root))
 		}
 		return
 	}

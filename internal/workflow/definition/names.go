@@ -47,14 +47,14 @@ func (l *loader) checkExpressions() {
 		for _, c := range u.Choices() {
 			if !c.Boolean && l.yesNo(c.Left) {
 				name := strings.Join(slices.Concat([]string{c.Left.Root}, c.Left.Path), ".")
-				l.warn(l.inside(u.at, u.from+c.Left.Offset), u.path, "write ?? instead of ||", "%s is a yes/no answer: a no would become the right side of ||", name)
+				l.warn(l.placeInside(u.at, u.from+c.Left.Offset), u.path, "write ?? instead of ||", "%s is a yes/no answer: a no would become the right side of ||", name)
 			}
 		}
 	}
 }
 
 func (l *loader) ref(u use, ref expression.Ref) {
-	at := l.inside(u.at, u.from+ref.Offset)
+	at := l.placeInside(u.at, u.from+ref.Offset)
 	if !l.rooted(u, ref, at) {
 		return
 	}
@@ -68,13 +68,13 @@ func (l *loader) ref(u use, ref expression.Ref) {
 	unknown := func(depth int, names []string) {
 		if len(ref.Path) > depth && !slices.Contains(names, ref.Path[depth]) {
 			whole := strings.Join(slices.Concat([]string{ref.Root}, ref.Path[:depth]), ".")
-			l.at(at, u.path, nearest(ref.Path[depth], names), "%s has no %s", whole, ref.Path[depth])
+			l.addAt(at, u.path, nearestName(ref.Path[depth], names), "%s has no %s", whole, ref.Path[depth])
 		}
 	}
 	switch ref.Root {
 	case "inputs":
 		if first != "" && l.inputNamed(first) == nil {
-			l.at(at, u.path, nearest(first, l.inputNames()), "there is no input %s", first)
+			l.addAt(at, u.path, nearestName(first, l.inputNames()), "there is no input %s", first)
 		}
 	case "run":
 		unknown(0, knownNames().Run)
@@ -95,13 +95,13 @@ func (l *loader) ref(u use, ref expression.Ref) {
 		case second == "error":
 			unknown(2, knownNames().Error)
 		case second == "branch" && !l.w.Steps[i].OwnCopy:
-			l.at(at, u.path, "add working_copy: own to the step "+first, "steps.%s.branch is always null: the step %s has no working copy of its own", first, first)
+			l.addAt(at, u.path, "add working_copy: own to the step "+first, "steps.%s.branch is always null: the step %s has no working copy of its own", first, first)
 		case second == "output" && len(ref.Path) > 2:
 			l.property(u, at, i, ref.Path[2])
 		}
 	default:
 		if i, ok := l.outputs[ref.Root]; ok {
-			l.early(u, at, i, ref.Root)
+			l.reportEarly(u, at, i, ref.Root)
 			if first != "" {
 				l.property(u, at, i, first)
 			}
@@ -116,7 +116,7 @@ func (l *loader) rooted(u use, ref expression.Ref, at *tree) bool {
 		return true
 	}
 	all := l.roots(u.scope)
-	message, hint := fmt.Sprintf("%s is not known", root), nearest(root, all)
+	message, hint := fmt.Sprintf("%s is not known", root), nearestName(root, all)
 	_, isStep := l.ids[root]
 	_, isOutput := l.outputs[root]
 	switch {
@@ -129,7 +129,7 @@ func (l *loader) rooted(u use, ref expression.Ref, at *tree) bool {
 	case isStep:
 		message, hint = fmt.Sprintf("%s is a step, not a value", root), fmt.Sprintf("write steps.%s.output, or give the step output: %s", root, root)
 	}
-	l.at(at, u.path, hint, "%s", message)
+	l.addAt(at, u.path, hint, "%s", message)
 	return false
 }
 
@@ -172,38 +172,38 @@ func (l *loader) roots(s scope) []string {
 func (l *loader) secret(u use, at *tree, name string) {
 	switch {
 	case name == "":
-		l.at(at, u.path, "write secrets.NAME", "secrets are asked for by name")
+		l.addAt(at, u.path, "write secrets.NAME", "secrets are asked for by name")
 	case u.condition || !u.scope.secrets:
-		l.at(at, u.path, "use it in the input of the step that needs it", "secrets have no place here: this is stored and shown")
+		l.addAt(at, u.path, "use it in the input of the step that needs it", "secrets have no place here: this is stored and shown")
 	case u.scope.readers != "":
-		l.at(at, u.path, "hand it to http or to a tool of an MCP server; a command finds what it needs in the environment of its worker", "a secret must not stand here: %s", u.scope.readers)
+		l.addAt(at, u.path, "hand it to http or to a tool of an MCP server; a command finds what it needs in the environment of its worker", "a secret must not stand here: %s", u.scope.readers)
 	default:
 		l.secrets[name] = true
 		if l.known.MayUse == nil {
 			return
 		}
 		if refused := l.known.MayUse(l.w.Project, name); refused != nil {
-			l.at(at, u.path, refused.Hint, "%s", refused)
+			l.addAt(at, u.path, refused.Hint, "%s", refused)
 		}
 	}
 }
 
 func (l *loader) stepRef(u use, ref expression.Ref, at *tree) {
 	if len(ref.Path) == 0 {
-		l.at(at, u.path, "write steps.<id>.output", "steps is followed by the id of a step")
+		l.addAt(at, u.path, "write steps.<id>.output", "steps is followed by the id of a step")
 		return
 	}
 	i, ok := l.ids[ref.Path[0]]
 	if !ok {
-		l.at(at, u.path, nearest(ref.Path[0], l.stepNames()), "there is no step %s", ref.Path[0])
+		l.addAt(at, u.path, nearestName(ref.Path[0], l.stepNames()), "there is no step %s", ref.Path[0])
 		return
 	}
-	l.early(u, at, i, "steps."+ref.Path[0])
+	l.reportEarly(u, at, i, "steps."+ref.Path[0])
 }
 
-// early reports a step that has not run for sure: it comes later, and nothing
+// reportEarly reports a step that has not run for sure: it comes later, and nothing
 // goes back from there.
-func (l *loader) early(u use, at *tree, step int, name string) {
+func (l *loader) reportEarly(u use, at *tree, step int, name string) {
 	if u.scope.step < 0 || l.w.comesAfter(step, u.scope.step) {
 		return
 	}
@@ -219,7 +219,7 @@ func (l *loader) early(u use, at *tree, step int, name string) {
 	case !l.w.reaches(u.scope.step, step):
 		what, hint = fmt.Sprintf("%s runs beside the step %s, and may not have ended here", name, l.w.Steps[u.scope.step].ID), "add "+l.w.Steps[step].ID+" to needs"
 	}
-	l.at(at, u.path, hint, "%s", what)
+	l.addAt(at, u.path, hint, "%s", what)
 }
 
 // property checks a name against the schema of a step's output.
@@ -229,7 +229,7 @@ func (l *loader) property(u use, at *tree, step int, name string) {
 		return
 	}
 	names := slices.Sorted(maps.Keys(properties))
-	l.at(at, u.path, nearest(name, names), "the output of %s has no %s", l.w.Steps[step].ID, name)
+	l.addAt(at, u.path, nearestName(name, names), "the output of %s has no %s", l.w.Steps[step].ID, name)
 }
 
 type property struct {

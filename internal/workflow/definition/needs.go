@@ -34,15 +34,15 @@ func (l *loader) need(i int, t *tree, path string) {
 	case !ok || l.w.Steps[other].Phase != s.Phase:
 		l.target(t, path, s.Phase)
 	case other == i:
-		l.at(t, path, "remove it", "the step %s needs itself", name)
+		l.addAt(t, path, "remove it", "the step %s needs itself", name)
 	case other > i:
 		hint := fmt.Sprintf("move %s above %s", name, s.ID)
 		if way := l.cycle(other, s.ID, map[int]bool{}); way != nil {
 			hint = "nothing of it could begin: " + s.ID + " needs " + strings.Join(way, " needs ")
 		}
-		l.at(t, path, hint, "the step %s comes later, and a step needs steps above it", name)
+		l.addAt(t, path, hint, "the step %s comes later, and a step needs steps above it", name)
 	case slices.Contains(s.Needs, name):
-		l.at(t, path, "remove it", "the step %s is there twice", name)
+		l.addAt(t, path, "remove it", "the step %s is there twice", name)
 	default:
 		s.Needs = append(s.Needs, name)
 	}
@@ -229,11 +229,11 @@ func (l *loader) checkJumps() {
 			first, last := min(to, i), max(to, i)
 			name := l.w.Steps[to].ID
 			if !l.w.reaches(first, last) {
-				l.at(each.to, each.path, "go to a step that "+s.ID+" needs, or that needs it", "%s runs beside %s, and nothing leads from one to the other", name, s.ID)
+				l.addAt(each.to, each.path, "go to a step that "+s.ID+" needs, or that needs it", "%s runs beside %s, and nothing leads from one to the other", name, s.ID)
 				continue
 			}
 			if other := l.w.sidePath(first, last); other != "" {
-				l.at(each.to, each.path, fmt.Sprintf("let %s need %s", l.w.Steps[last].ID, other), "the run cannot go from %s to %s: %s comes after %s, too, and does not lead to %s",
+				l.addAt(each.to, each.path, fmt.Sprintf("let %s need %s", l.w.Steps[last].ID, other), "the run cannot go from %s to %s: %s comes after %s, too, and does not lead to %s",
 					s.ID, name, other, l.w.Steps[first].ID, l.w.Steps[last].ID)
 			}
 		}

@@ -18,8 +18,8 @@ const (
 // phases are in the order in which a run can do them.
 var phases = []Phase{MainPhase, OnSuccess, OnFailure, Finally}
 
-// Behind are the phases that can follow, by whether the run went well.
-func (p Phase) Behind(well bool) []Phase {
+// NextPhases are the phases that can follow, by whether the run went well.
+func (p Phase) NextPhases(well bool) []Phase {
 	switch {
 	case p == Finally:
 		return nil

@@ -66,8 +66,8 @@ func (r *report) add(p Problem) {
 // full says that no more problems are reported.
 func (r *report) full() bool { return len(r.problems) >= maxProblems }
 
-// at reports a problem of a tree.
-func (r *report) at(t *tree, path, hint, format string, args ...any) {
+// addAt reports a problem of a tree.
+func (r *report) addAt(t *tree, path, hint, format string, args ...any) {
 	r.add(Problem{Line: t.line, Column: t.column, Path: path, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
@@ -100,15 +100,15 @@ func (r *report) excerpt(line, column int) string {
 	return number + strings.TrimRight(string(text), " ") + "\n" + strings.Repeat(" ", len(number)+column-1-from) + "^"
 }
 
-// sorted returns the problems by line, errors and warnings together.
-func (r *report) sorted() []Problem {
+// sortProblems returns the problems by line, errors and warnings together.
+func (r *report) sortProblems() []Problem {
 	slices.SortStableFunc(r.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return r.problems
 }
 
-// failed says that one of the problems is no warning.
-func (r *report) failed() bool {
+// hasErrors says that one of the problems is no warning.
+func (r *report) hasErrors() bool {
 	return slices.ContainsFunc(r.problems, func(p Problem) bool { return !p.Warning })
 }

@@ -29,7 +29,7 @@ func (l *loader) question(s *Step, t *tree, path string) {
 	if s.Tool != postQuestion && s.Tool != requestApproval || input.mapping() == nil || l.wrongAt(at) {
 		return
 	}
-	said, ok := written(input)
+	said, ok := writtenQuestion(input)
 	if !ok {
 		return
 	}
@@ -69,9 +69,9 @@ func (l *loader) wrongAt(path string) bool {
 	return slices.ContainsFunc(l.problems, func(p Problem) bool { return !p.Warning && strings.HasPrefix(p.Path, path) })
 }
 
-// written returns what the file says of a question. Texts that only the run
+// writtenQuestion returns what the file says of a question. Texts that only the run
 // knows are put in by a stand-in. It is false where too little is known.
-func written(input *tree) (map[string]any, bool) {
+func writtenQuestion(input *tree) (map[string]any, bool) {
 	m, said := input.mapping(), map[string]any{}
 	for i, key := range m.keys {
 		name, value := key.text(), m.values[i]
@@ -105,7 +105,7 @@ var otherNames = map[string]string{"default": "defaultAnswer", "on_timeout": "ti
 func (l *loader) refusedQuestion(input *tree, path string, err error) {
 	var refusal *fermata.Error
 	if !errors.As(err, &refusal) || len(refusal.Problems) == 0 {
-		l.at(input, path, "", "%s", err)
+		l.addAt(input, path, "", "%s", err)
 		return
 	}
 	for _, p := range refusal.Problems {
@@ -120,7 +120,7 @@ func (l *loader) refusedQuestion(input *tree, path string, err error) {
 		if place == nil {
 			place = input
 		}
-		l.at(place, path, asWritten(input, refusal.Hint), "%s", asWritten(input, p.Field+": "+p.Message))
+		l.addAt(place, path, asWritten(input, refusal.Hint), "%s", asWritten(input, p.Field+": "+p.Message))
 	}
 }
 
@@ -157,18 +157,18 @@ func (l *loader) options(q *fermata.Question, to *tree, path string) {
 	case fermata.ResponseText, fermata.ResponseDate:
 		return
 	case fermata.ResponseMultiChoice, fermata.ResponseNumber:
-		l.at(to, path, "name one step, and let conditions decide", "goto by option is for one of several options, and the answer is %s", item.ResponseType)
+		l.addAt(to, path, "name one step, and let conditions decide", "goto by option is for one of several options, and the answer is %s", item.ResponseType)
 		return
 	}
 	for _, key := range m.keys {
 		if slices.Contains(known, key.text()) {
 			continue
 		}
-		hint := nearest(key.text(), known)
+		hint := nearestName(key.text(), known)
 		if q.Type == fermata.Approval && key.text() == fermata.Reject {
 			hint = fmt.Sprintf("write on_reject: {goto: %s}", to.get(key.text()).text())
 		}
-		l.at(key, path+"."+key.text(), hint, "the question has no option %s", key.text())
+		l.addAt(key, path+"."+key.text(), hint, "the question has no option %s", key.text())
 	}
 }
 

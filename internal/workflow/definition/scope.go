@@ -63,7 +63,7 @@ func (l *loader) value(t *tree, path string, s scope) Value {
 		fields := make([]expression.Field, 0, len(v.keys))
 		for i, key := range v.keys {
 			if strings.Contains(key.text(), "{{") {
-				l.at(key, path, "make the object in an expression: {{ {(name): value} }}", "templates in keys are not filled in")
+				l.addAt(key, path, "make the object in an expression: {{ {(name): value} }}", "templates in keys are not filled in")
 			}
 			fields = append(fields, expression.Field{Key: key.text(), Value: l.value(v.values[i], path+"."+key.text(), s)})
 		}
@@ -83,7 +83,7 @@ func (l *loader) value(t *tree, path string, s scope) Value {
 func (l *loader) text(t *tree, text, path string, s scope) Value {
 	if len(l.uses) > maxExpressions || l.full() {
 		if strings.Contains(text, "{{") && !l.full() {
-			l.at(t, path, "split the workflow", "there are more than %d expressions in the file", maxExpressions)
+			l.addAt(t, path, "split the workflow", "there are more than %d expressions in the file", maxExpressions)
 		}
 		return Value{}
 	}
@@ -95,7 +95,7 @@ func (l *loader) text(t *tree, text, path string, s scope) Value {
 		l.uses = append(l.uses, use{Expression: e.Expression, at: t, from: e.Offset, path: path, scope: s})
 	}
 	if i := strings.Index(text, "${{"); i >= 0 && faults == nil {
-		l.warn(l.inside(t, len([]rune(text[:i]))), path, "write {{ }} without $", "the $ before {{ stays in the text")
+		l.warn(l.placeInside(t, len([]rune(text[:i]))), path, "write {{ }} without $", "the $ before {{ stays in the text")
 	}
 	l.cutOff(t, text, path, strings.Contains(text, "{{"))
 	return v
@@ -120,7 +120,7 @@ func (l *loader) condition(t *tree, path string, s scope) *Expression {
 		}
 		located := v.Located()
 		if faults == nil && (len(located) != 1 || !located[0].Whole) {
-			l.at(t, path, "write the expression alone, without {{ }}", "a condition is one expression")
+			l.addAt(t, path, "write the expression alone, without {{ }}", "a condition is one expression")
 		}
 		if len(l.problems) > before {
 			return nil
@@ -137,7 +137,7 @@ func (l *loader) condition(t *tree, path string, s scope) *Expression {
 		return nil
 	}
 	if k := e.Kind(); k != expression.Unknown && k != expression.Boolean {
-		l.at(t, path, "compare it with something", "a condition must be true or false, and this is %s", k)
+		l.addAt(t, path, "compare it with something", "a condition must be true or false, and this is %s", k)
 	}
 	if text == "false" {
 		l.warn(t, path, "remove the step, or the condition", "the step never runs")
@@ -164,12 +164,12 @@ func (l *loader) cutOff(t *tree, text, path string, expression bool) {
 }
 
 func (l *loader) fault(t *tree, path string, f expression.Fault) {
-	l.at(l.inside(t, f.Offset), path, f.Hint, "%s", f.Message)
+	l.addAt(l.placeInside(t, f.Offset), path, f.Hint, "%s", f.Message)
 }
 
-// inside returns the place of a character of a text. Where a text is folded or
+// placeInside returns the place of a character of a text. Where a text is folded or
 // escaped, it may be the place of the text itself.
-func (l *loader) inside(t *tree, offset int) *tree {
+func (l *loader) placeInside(t *tree, offset int) *tree {
 	at := &tree{line: t.line, column: t.column}
 	text := []rune(t.text())
 	if offset > len(text) {

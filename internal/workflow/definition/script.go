@@ -254,7 +254,7 @@ func (l *loader) script(input *tree, tool, at string) {
 		return
 	}
 	if run := input.get("run"); strings.Contains(run.text(), "{{") {
-		l.at(run, at+".run", scriptHint, "%s", scriptFault)
+		l.addAt(run, at+".run", scriptHint, "%s", scriptFault)
 	}
 	list := input.get("command").list()
 	command := make([]string, len(list))
@@ -263,7 +263,7 @@ func (l *loader) script(input *tree, tool, at string) {
 	}
 	for _, i := range ScriptsIn(command) {
 		if strings.Contains(command[i], "{{") {
-			l.at(list[i], fmt.Sprintf("%s.command[%d]", at, i), scriptHint, "%s", scriptFault)
+			l.addAt(list[i], fmt.Sprintf("%s.command[%d]", at, i), scriptHint, "%s", scriptFault)
 		}
 	}
 }

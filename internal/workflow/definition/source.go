@@ -220,7 +220,7 @@ func openQuote(value string) int {
 		if quote != '"' && quote != '\'' || !begins {
 			continue
 		}
-		if unfinished(value[at:], quote) {
+		if isQuoteOpen(value[at:], quote) {
 			return at
 		}
 		for at++; value[at] != quote; at++ {
@@ -258,7 +258,7 @@ func friendly(line string) (message, hint string, column int) {
 		return "", "", 0
 	case strings.HasPrefix(value, "*/"), strings.HasPrefix(value, "* "):
 		return "a value that begins with * must be quoted", fmt.Sprintf("write %s", inQuotes(value)), column
-	case strings.HasPrefix(value, `"`) && unfinished(value, '"'), strings.HasPrefix(value, "'") && unfinished(value, '\''):
+	case strings.HasPrefix(value, `"`) && isQuoteOpen(value, '"'), strings.HasPrefix(value, "'") && isQuoteOpen(value, '\''):
 		return "a quote is not closed on this line", "close it, or write the text as a block: key: |", column
 	case strings.HasPrefix(value, `"`), strings.HasPrefix(value, "'"):
 		return "there is more after the closing quote", fmt.Sprintf("quote all of it: %s", inQuotes(value)), column
@@ -272,8 +272,8 @@ func friendly(line string) (message, hint string, column int) {
 	return "", "", 0
 }
 
-// unfinished says that a quote is opened and not closed in value.
-func unfinished(value string, quote byte) bool {
+// isQuoteOpen says that a quote is opened and not closed in value.
+func isQuoteOpen(value string, quote byte) bool {
 	for i := 1; i < len(value); i++ {
 		switch {
 		case value[i] == '\\' && quote == '"':

@@ -18,7 +18,7 @@ func (l *loader) checkStarted(t, input *tree, path string) {
 		return
 	}
 	if name == l.w.Name {
-		l.at(at, path+".name", "go back with goto or repeat, which are counted", "a run of %s cannot start one of the same workflow", name)
+		l.addAt(at, path+".name", "go back with goto or repeat, which are counted", "a run of %s cannot start one of the same workflow", name)
 		return
 	}
 	if l.known.InputsOf == nil {

@@ -55,12 +55,12 @@ func (l *loader) name(taken *map[string]int, kind string, t *tree, step int, pat
 		return
 	}
 	if slices.Contains(reserved, name) {
-		l.at(t, path, "choose another name", "%s is reserved", name)
+		l.addAt(t, path, "choose another name", "%s is reserved", name)
 		return
 	}
 	if first, ok := (*taken)[name]; ok {
 		other := l.steps[first].get(map[string]string{"step": "id", "output": "output"}[kind])
-		l.at(t, path, fmt.Sprintf("line %d has it already", other.line), "the %s %s is there twice", kind, name)
+		l.addAt(t, path, fmt.Sprintf("line %d has it already", other.line), "the %s %s is there twice", kind, name)
 		return
 	}
 	(*taken)[name] = step
@@ -76,9 +76,9 @@ func (l *loader) injectedNames(resume *tree, path string, reserved []string) {
 		step, isOutput := l.outputs[name]
 		switch {
 		case slices.Contains(reserved, name):
-			l.at(key, at, "choose another name", "%s is reserved", name)
+			l.addAt(key, at, "choose another name", "%s is reserved", name)
 		case isOutput:
-			l.at(key, at, fmt.Sprintf("the output on line %d has it already", l.steps[step].get("output").line), "the name %s is there twice", name)
+			l.addAt(key, at, fmt.Sprintf("the output on line %d has it already", l.steps[step].get("output").line), "the name %s is there twice", name)
 		case l.injected[name] == nil:
 			l.injected[name] = m.values[i]
 		}
@@ -96,7 +96,7 @@ func (l *loader) step(i int) {
 	}
 	if f := t.get("foreach"); f != nil {
 		if s.Tool == "wait" {
-			l.at(t.key("foreach"), path+".foreach", "remove foreach: one step waits for all", "wait cannot be repeated")
+			l.addAt(t.key("foreach"), path+".foreach", "remove foreach: one step waits for all", "wait cannot be repeated")
 		}
 		s.Foreach = l.foreach(f, path+".foreach", scope)
 		scope.items = true
@@ -133,7 +133,7 @@ func (l *loader) ownCopy(t *tree, path string) bool {
 	_, isKnown := l.known.Tools[name]
 	runs := name == "agent" || name == "shell" || slices.Contains(l.known.Delegated, name)
 	if !runs && (isKnown || slices.Contains(engineTools, name) || strings.Contains(name, ".")) {
-		l.at(flag, path+".working_copy", "remove it: agents and commands have one", "%s has no working copy", name)
+		l.addAt(flag, path+".working_copy", "remove it: agents and commands have one", "%s has no working copy", name)
 	}
 	return true
 }
@@ -145,9 +145,9 @@ func (l *loader) suspend(s *Step, t *tree, path string) {
 	s.Suspend = flag.boolean() || s.Tool == requestApproval
 	switch {
 	case s.Tool == requestApproval && flag != nil && !flag.boolean() && !flag.unreadable():
-		l.at(flag, path+".suspend", "remove it", "an approval that nobody waits for allows everything")
+		l.addAt(flag, path+".suspend", "remove it", "an approval that nobody waits for allows everything")
 	case flag.boolean() && s.Tool != postQuestion && s.Tool != requestApproval && s.Tool != "":
-		l.at(flag, path+".suspend", "post_question and request_approval do; other steps are waited for anyway", "%s does not suspend", s.Tool)
+		l.addAt(flag, path+".suspend", "post_question and request_approval do; other steps are waited for anyway", "%s does not suspend", s.Tool)
 		return
 	}
 	if s.Suspend && s.OnError == OnErrorContinue && s.Approves() {
@@ -164,9 +164,9 @@ func (l *loader) suspend(s *Step, t *tree, path string) {
 		}
 		switch {
 		case !s.Suspend:
-			l.at(t.key(name), path+"."+name, hint, "%s never happens: the step does not wait for an answer", name)
+			l.addAt(t.key(name), path+"."+name, hint, "%s never happens: the step does not wait for an answer", name)
 		case name == "on_reject" && !s.Approves():
-			l.at(t.key(name), path+"."+name, "use request_approval, or type: approval", "only approvals are rejected")
+			l.addAt(t.key(name), path+"."+name, "use request_approval, or type: approval", "only approvals are rejected")
 		}
 	}
 }
@@ -245,7 +245,7 @@ func (l *loader) repeat(t *tree, path string, step int) *Repeat {
 		r.From = name
 		l.target(from, path+".from", s.Phase)
 		if first, ok := l.ids[name]; ok && first > step {
-			l.at(from, path+".from", "name "+s.ID+", or a step before it", "the step %s comes later: repeat goes back", name)
+			l.addAt(from, path+".from", "name "+s.ID+", or a step before it", "the step %s comes later: repeat goes back", name)
 		}
 	}
 	if n := t.get("max").integer(); n != nil {
@@ -260,11 +260,11 @@ func (l *loader) repeat(t *tree, path string, step int) *Repeat {
 func (l *loader) foreach(t *tree, path string, scope scope) *Value {
 	v := l.value(t, path, scope)
 	if text, ok := t.value.(string); ok && !strings.Contains(text, "{{") {
-		l.at(t, path, fmt.Sprintf("write a list, or \"{{ %s }}\"", text), "foreach needs a list")
+		l.addAt(t, path, fmt.Sprintf("write a list, or \"{{ %s }}\"", text), "foreach needs a list")
 	} else if located := v.Located(); len(located) > 0 {
 		k := located[0].Kind()
 		if !located[0].Whole || k != expression.Unknown && k != expression.List {
-			l.at(t, path, "write one template that gives a list", "foreach needs a list, and this is none")
+			l.addAt(t, path, "write one template that gives a list", "foreach needs a list, and this is none")
 		}
 	}
 	return &v
@@ -277,7 +277,7 @@ func (l *loader) schema(t *tree, path string) json.RawMessage {
 	}
 	value := t.plainValue()
 	if _, err := CompileSchema(value); err != nil {
-		l.at(t, path, "see json-schema.org", "it is no JSON Schema: %s", schemaFault(err))
+		l.addAt(t, path, "see json-schema.org", "it is no JSON Schema: %s", schemaFault(err))
 		return nil
 	}
 	data, err := json.Marshal(value)
@@ -328,7 +328,7 @@ func (l *loader) action(t *tree, path string, scope scope, within Phase) *Action
 // atOnce refuses a tool after silence that the run would have to wait for.
 func (l *loader) atOnce(t *tree, path string) {
 	if name := t.text(); slices.Contains(engineTools, name) || slices.Contains(l.known.Delegated, name) {
-		l.at(t, path, "let a step do it, and go there: on_timeout: {goto: …}", "on_timeout cannot wait for %s", name)
+		l.addAt(t, path, "let a step do it, and go there: on_timeout: {goto: …}", "on_timeout cannot wait for %s", name)
 	}
 }
 
@@ -341,9 +341,9 @@ func (l *loader) target(t *tree, path string, within Phase) {
 	i, ok := l.ids[name]
 	switch {
 	case !ok:
-		l.at(t, path, nearest(name, l.stepNames()), "there is no step %s", name)
+		l.addAt(t, path, nearestName(name, l.stepNames()), "there is no step %s", name)
 	case l.w.Steps[i].Phase != within:
-		l.at(t, path, "name one of "+string(within), "the step %s is one of %s, where nothing of %s leads", name, l.w.Steps[i].Phase, within)
+		l.addAt(t, path, "name one of "+string(within), "the step %s is one of %s, where nothing of %s leads", name, l.w.Steps[i].Phase, within)
 	}
 }
 

@@ -41,7 +41,7 @@ func (f *fit) fits(s *jsonschema.Schema, value any) {
 // forms it returns those of the form that fits best, and none when one may fit
 // at run time.
 func (f *fit) leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
-	t, unreadable := f.root.at(e.InstanceLocation)
+	t, unreadable := f.root.nodeAt(e.InstanceLocation)
 	if unreadable || f.open != nil && f.open(t) {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (f *fit) leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationErro
 			if len(found) == 0 {
 				return nil
 			}
-			if all == nil || better(found, all) {
+			if all == nil || isDeeper(found, all) {
 				all = found
 			}
 		}
@@ -81,9 +81,9 @@ func everyRequired(e *jsonschema.ValidationError) bool {
 	})
 }
 
-// better says that the faults a lie deeper than b, or are fewer: their form is
+// isDeeper says that the faults a lie deeper than b, or are fewer: their form is
 // the one that was meant.
-func better(a, b []*jsonschema.ValidationError) bool {
+func isDeeper(a, b []*jsonschema.ValidationError) bool {
 	da, db := len(a[0].InstanceLocation), len(b[0].InstanceLocation)
 	if ta, tb := isType(a[0]), isType(b[0]); da == db && ta != tb {
 		return tb
@@ -97,7 +97,7 @@ func isType(e *jsonschema.ValidationError) bool {
 }
 
 func (f *fit) say(e *jsonschema.ValidationError) {
-	t, _ := f.root.at(e.InstanceLocation)
+	t, _ := f.root.nodeAt(e.InstanceLocation)
 	path := PathOf(slices.Concat(f.path, e.InstanceLocation))
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
@@ -106,17 +106,17 @@ func (f *fit) say(e *jsonschema.ValidationError) {
 		}
 	case *kind.Required:
 		for _, name := range k.Missing {
-			f.at(t, path, "", "%s is missing", name)
+			f.addAt(t, path, "", "%s is missing", name)
 		}
 	case *kind.DependentRequired:
-		f.at(t.key(k.Prop), path, "", "%s needs %s beside it", k.Prop, strings.Join(k.Missing, ", "))
+		f.addAt(t.key(k.Prop), path, "", "%s needs %s beside it", k.Prop, strings.Join(k.Missing, ", "))
 	case *kind.PropertyNames:
-		f.at(t.key(k.Property), path, nameHint, "%q is no name", k.Property)
+		f.addAt(t.key(k.Property), path, nameHint, "%q is no name", k.Property)
 	case *kind.AnyOf, *kind.OneOf:
 		f.choice(t, path, e)
 	default:
 		message, hint := explain(t, e)
-		f.at(t, path, hint, "%s", message)
+		f.addAt(t, path, hint, "%s", message)
 	}
 }
 
@@ -136,7 +136,7 @@ func (f *fit) unknown(t *tree, path, name, schema string) {
 	} else if len(known) > 0 && len(known) < 20 {
 		hint = "there are " + strings.Join(known, ", ")
 	}
-	f.at(t.key(name), path+name, hint, "there is no field %s here", name)
+	f.addAt(t.key(name), path+name, hint, "there is no field %s here", name)
 }
 
 // meant are fields as other automations call them.
@@ -151,14 +151,14 @@ func (f *fit) choice(t *tree, path string, e *jsonschema.ValidationError) {
 		}
 	}
 	if len(needs) > 0 {
-		f.at(t, path, "", "%s is missing", strings.Join(needs, " or "))
+		f.addAt(t, path, "", "%s is missing", strings.Join(needs, " or "))
 		return
 	}
 	if k, ok := e.ErrorKind.(*kind.OneOf); ok && len(k.Subschemas) > 0 {
-		f.at(t, path, "keep one", "several forms are given that exclude each other")
+		f.addAt(t, path, "keep one", "several forms are given that exclude each other")
 		return
 	}
-	f.at(t, path, "", "%s has no place here", kindOf(t))
+	f.addAt(t, path, "", "%s has no place here", kindOf(t))
 }
 
 // explain returns what is wrong with one value, and a remedy.

@@ -53,14 +53,14 @@ func (l *loader) tool(t *tree, path string) {
 	case remote && slices.Contains(l.known.Unlisted, server):
 		l.warn(t, path, "fermata workflow tools refresh "+server+" asks it again", "the tools of %s could not be listed, so nobody knows whether %s is one", server, name)
 	default:
-		hint := nearest(name, names)
+		hint := nearestName(name, names)
 		if !strings.HasPrefix(hint, "did") {
 			hint = "fermata workflow tools list shows those that there are"
 			if remote && slices.ContainsFunc(names, func(known string) bool { return strings.HasPrefix(known, server+".") }) {
 				hint = "fermata workflow tools refresh " + server + " asks the server whether it has it now"
 			}
 		}
-		l.at(t, path, hint, "there is no tool %s", name)
+		l.addAt(t, path, hint, "there is no tool %s", name)
 	}
 }
 
@@ -75,7 +75,7 @@ func (l *loader) toolInput(t *tree, name, path string, scope scope) Value {
 		}
 		f.fits(s, f.root.plainValue())
 	}
-	l.needed(t, name, path)
+	l.checkNeeded(t, name, path)
 	if input.mapping() == nil {
 		return expression.ObjectOf(nil)
 	}
@@ -86,12 +86,12 @@ func (l *loader) toolInput(t *tree, name, path string, scope scope) Value {
 	return l.value(input, path+".input", scope)
 }
 
-// needed refuses a step whose tool needs an input that the workflow, or the step, has not.
-func (l *loader) needed(t *tree, name, path string) {
+// checkNeeded refuses a step whose tool needs an input that the workflow, or the step, has not.
+func (l *loader) checkNeeded(t *tree, name, path string) {
 	reads := l.known.Reads[name]
 	for _, in := range reads.Inputs {
 		if l.inputNamed(in) == nil {
-			l.at(t.get("tool"), path+".tool", "give the workflow the input "+in, "%s reads inputs.%s, and the workflow has no such input", name, in)
+			l.addAt(t.get("tool"), path+".tool", "give the workflow the input "+in, "%s reads inputs.%s, and the workflow has no such input", name, in)
 		}
 	}
 	input := t.get("input")
@@ -100,7 +100,7 @@ func (l *loader) needed(t *tree, name, path string) {
 	}
 	for _, field := range reads.Input {
 		if input.get(field) == nil {
-			l.at(t.get("tool"), path+".tool", "give the step input: {"+field+": …}", "%s reads input.%s, and the step has no such input", name, field)
+			l.addAt(t.get("tool"), path+".tool", "give the step input: {"+field+": …}", "%s reads input.%s, and the step has no such input", name, field)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func (l *loader) channels(input *tree, name, path string) {
 				l.warn(one, at, hint, "no channel of the kind %s is switched on yet", text)
 			case slices.Contains(l.known.Channels, text):
 			case expression.Nearest(text, l.known.Channels) != "":
-				l.at(one, at, nearest(text, l.known.Channels), "there is no channel %s", text)
+				l.addAt(one, at, nearestName(text, l.known.Channels), "there is no channel %s", text)
 			default:
 				l.warn(one, at, hint, "there is no channel %s yet", text)
 			}

@@ -121,9 +121,9 @@ func (t *tree) unreadable() bool {
 	return ok
 }
 
-// at follows the path of a JSON pointer. It returns the nearest tree that there
+// nodeAt follows the path of a JSON pointer. It returns the nearest tree that there
 // is, and whether something unreadable was on the way.
-func (t *tree) at(path []string) (*tree, bool) {
+func (t *tree) nodeAt(path []string) (*tree, bool) {
 	for _, name := range path {
 		if t.unreadable() {
 			return t, true

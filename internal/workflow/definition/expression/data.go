@@ -134,8 +134,8 @@ func element(from any, i int64, whole string, optional bool) (any, error) {
 	return list[at], nil
 }
 
-// plain copies a value into what JSON has.
-func (m *meter) plain(v any, depth int) (any, error) {
+// plainValue copies a value into what JSON has.
+func (m *meter) plainValue(v any, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, refuse("the value is nested more than %d deep", maxDepth)
 	}
@@ -175,7 +175,7 @@ func (m *meter) plainList(v []any, depth int) (any, error) {
 	list := make([]any, len(v))
 	for i := range v {
 		var err error
-		if list[i], err = m.plain(v[i], depth+1); err != nil {
+		if list[i], err = m.plainValue(v[i], depth+1); err != nil {
 			return nil, err
 		}
 	}
@@ -186,7 +186,7 @@ func (m *meter) plainObject(v map[string]any, depth int) (any, error) {
 	o := make(map[string]any, len(v))
 	for key := range v {
 		var err error
-		if o[key], err = m.plain(v[key], depth+1); err != nil {
+		if o[key], err = m.plainValue(v[key], depth+1); err != nil {
 			return nil, err
 		}
 	}
@@ -204,7 +204,7 @@ func foreign(v any) (any, error) {
 
 // text returns v as it stands in a text. null has no text.
 func (m *meter) text(v any, whole string) (string, error) {
-	v, err := m.plain(v, 0)
+	v, err := m.plainValue(v, 0)
 	if err != nil {
 		return "", err
 	}

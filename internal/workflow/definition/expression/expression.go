@@ -202,7 +202,7 @@ func (e *Expression) run(env Env, m *meter) (any, error) {
 	machine := vm.VM{MemoryBudget: maxMemory}
 	v, err := machine.Run(e.program, inner)
 	if err == nil {
-		v, err = m.plain(v, 0)
+		v, err = m.plainValue(v, 0)
 	}
 	if err != nil {
 		return nil, e.failure(err)

@@ -65,9 +65,9 @@ var table = func() map[string]*builtin.Function {
 	add("$optional", anything, func(_ *meter, a []any) (any, error) { return member(a[0], a[1], a[2].(string), true) })
 	add("$present", boolean, func(_ *meter, a []any) (any, error) { return Present(a[0]), nil })
 	add("$turn", boolean, func(m *meter, _ []any) (any, error) { return true, m.turn() })
-	add("$bool", boolean, func(_ *meter, a []any) (any, error) { return truth(a[0], a[1].(string)) })
+	add("$bool", boolean, func(_ *meter, a []any) (any, error) { return truthOf(a[0], a[1].(string)) })
 	add("$not", boolean, func(_ *meter, a []any) (any, error) {
-		b, err := truth(a[0], a[1].(string))
+		b, err := truthOf(a[0], a[1].(string))
 		return !b, err
 	})
 	add("$list", list, func(_ *meter, a []any) (any, error) { return elements(a[0], a[1].(string)) })
@@ -94,7 +94,7 @@ var functions = map[string]function{
 	"date":     date,
 	"duration": duration,
 	"first":    first,
-	"last":     last,
+	"last":     lastOf,
 	"keys":     keys,
 	"values":   values,
 }
@@ -110,7 +110,7 @@ func wrongKind(whole string, v any, want string) error {
 	return refuse("%s is %s, and %s is needed", whole, describe(v), want)
 }
 
-func truth(v any, whole string) (bool, error) {
+func truthOf(v any, whole string) (bool, error) {
 	b, ok := v.(bool)
 	if !ok {
 		return false, wrongKind(whole, v, "true or false")
@@ -293,7 +293,7 @@ func toFloat(_ *meter, whole string, a []any) (any, error) {
 }
 
 func toJSON(m *meter, whole string, a []any) (any, error) {
-	v, err := m.plain(a[0], 0)
+	v, err := m.plainValue(a[0], 0)
 	if err != nil {
 		return nil, err
 	}
@@ -361,7 +361,7 @@ func first(_ *meter, whole string, a []any) (any, error) {
 	return list[0], nil
 }
 
-func last(_ *meter, whole string, a []any) (any, error) {
+func lastOf(_ *meter, whole string, a []any) (any, error) {
 	list, err := elements(a[0], whole)
 	if err != nil || len(list) == 0 {
 		return nil, err

@@ -36,7 +36,7 @@ func (r *rewriter) node(n ast.Node, optional bool) ast.Node {
 		return r.node(n.Node, true)
 	case *ast.SliceNode:
 		n.Node = r.node(n.Node, false)
-		n.From, n.To = r.maybe(n.From), r.maybe(n.To)
+		n.From, n.To = r.rewriteOptional(n.From), r.rewriteOptional(n.To)
 	case *ast.UnaryNode:
 		return r.unary(n)
 	case *ast.BinaryNode:
@@ -64,7 +64,7 @@ func (r *rewriter) node(n ast.Node, optional bool) ast.Node {
 	return n
 }
 
-func (r *rewriter) maybe(n ast.Node) ast.Node {
+func (r *rewriter) rewriteOptional(n ast.Node) ast.Node {
 	if n == nil {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (r *rewriter) member(n *ast.MemberNode, optional bool) ast.Node {
 	from := len(r.refs)
 	optional = optional || n.Optional
 	base := r.node(n.Node, optional)
-	if key, ok := n.Property.(*ast.StringNode); ok && len(r.refs) == from+1 && directly(n.Node) {
+	if key, ok := n.Property.(*ast.StringNode); ok && len(r.refs) == from+1 && isDirectName(n.Node) {
 		last := &r.refs[from]
 		last.Path = append(last.Path, key.Value)
 	} else {
@@ -110,16 +110,16 @@ func (r *rewriter) member(n *ast.MemberNode, optional bool) ast.Node {
 	return r.call(n, "$get", base, n.Property, whole)
 }
 
-// directly says that n is a name, or fixed names below one.
-func directly(n ast.Node) bool {
+// isDirectName says that n is a name, or fixed names below one.
+func isDirectName(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
 		return true
 	case *ast.ChainNode:
-		return directly(n.Node)
+		return isDirectName(n.Node)
 	case *ast.MemberNode:
 		_, fixed := n.Property.(*ast.StringNode)
-		return fixed && directly(n.Node)
+		return fixed && isDirectName(n.Node)
 	case *ast.CallNode: // rewritten
 		callee, ok := n.Callee.(*ast.IdentifierNode)
 		return ok && (callee.Value == "$get" || callee.Value == "$optional")
@@ -163,7 +163,7 @@ func (r *rewriter) choice(n *ast.BinaryNode, optional bool) ast.Node {
 	boolean := kindOf(n.Right) == Boolean && !isLiteral(n.Right)
 	from := len(r.refs)
 	left := r.node(n.Left, true)
-	if or && directly(last) && len(r.refs) > from {
+	if or && isDirectName(last) && len(r.refs) > from {
 		r.choices = append(r.choices, Choice{Left: r.refs[len(r.refs)-1], Boolean: boolean})
 	}
 	right := r.node(n.Right, optional)

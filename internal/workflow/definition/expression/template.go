@@ -106,14 +106,14 @@ func parseText(text string) (any, []Fault) {
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	if whole, ok := alone(mixed); ok {
+	if whole, ok := singleExpression(mixed); ok {
 		return whole, nil
 	}
 	return mixed, nil
 }
 
-// alone returns the expression of a text that is nothing but one {{ }}.
-func alone(m mixture) (whole, bool) {
+// singleExpression returns the expression of a text that is nothing but one {{ }}.
+func singleExpression(m mixture) (whole, bool) {
 	var found *part
 	for i := range m {
 		switch {

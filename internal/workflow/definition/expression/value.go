@@ -85,7 +85,7 @@ func (f fields) render(env Env, m *meter) (any, error) {
 	for _, field := range f {
 		v, err := field.Value.render(env, m)
 		if err != nil {
-			return nil, within(field.Key, err)
+			return nil, locateError(field.Key, err)
 		}
 		o[field.Key] = v
 	}
@@ -97,14 +97,14 @@ func (l items) render(env Env, m *meter) (any, error) {
 	for i, item := range l {
 		var err error
 		if list[i], err = item.render(env, m); err != nil {
-			return nil, within(fmt.Sprintf("[%d]", i), err)
+			return nil, locateError(fmt.Sprintf("[%d]", i), err)
 		}
 	}
 	return list, nil
 }
 
-// within says where in a value an error arose.
-func within(key string, err error) error {
+// locateError says where in a value an error arose.
+func locateError(key string, err error) error {
 	e, ok := errors.AsType[*fermata.Error](err)
 	if !ok {
 		return fmt.Errorf("%s: %w", key, err)
