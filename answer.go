@@ -140,15 +140,15 @@ type AnswerOutcome int
 
 // What an answer may come to.
 const (
-	// SettledNow closed the question.
+	// AnswerCloses closed the question.
 	AnswerCloses AnswerOutcome = iota
-	// SettledBefore repeats what the same person answered before.
+	// AnswerRepeats repeats what the same person answered before.
 	AnswerRepeats
-	// SettledVote counts as one of several that are needed.
+	// AnswerVotes counts as one of several that are needed.
 	AnswerVotes
-	// SettledLate came after the deadline and was kept.
+	// AnswerLate came after the deadline and was kept.
 	AnswerLate
-	// SettledHeld is kept until it is released or taken back.
+	// AnswerHeld is kept until it is released or taken back.
 	AnswerHeld
 )
 

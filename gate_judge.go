@@ -338,7 +338,7 @@ func quoteWords(list words) string {
 	return strings.Join(out, " ")
 }
 
-// isVisibleText refuses texts in which something hides from a pattern: control and
+// isVisibleText reports whether nothing in a text hides from a pattern, such as control and
 // invisible characters, other white space than the plain one, and steps up
 // the tree of folders.
 func isVisibleText(s string) bool {

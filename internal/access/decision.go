@@ -68,7 +68,7 @@ func (p *Passkeys) CheckSignature(ctx context.Context, c fermata.Caller, s *ferm
 	}
 	// The counter of the passkey is compared with that of the last sign-in, and is not kept: the same answer may come twice
 	// where a connection broke.
-	if signed.PasskeyID, _, err = who.used(used); err != nil {
+	if signed.PasskeyID, _, err = who.usedCredential(used); err != nil {
 		return nil, badSignature(err)
 	}
 	return signed, nil

@@ -148,15 +148,15 @@ func (p *Passkeys) EndSignIn(ctx context.Context, secret string, credential []by
 	if err != nil {
 		return nil, badPasskey(err)
 	}
-	id, now, err := who.used(used)
+	id, now, err := who.usedCredential(used)
 	if err != nil {
 		return nil, err
 	}
 	return p.engine.SignInByPasskey(ctx, id, now, from)
 }
 
-// used returns the id of the passkey that was used, and what is known of it now.
-func (o *owner) used(c *webauthn.Credential) (id, credential string, err error) {
+// usedCredential returns the id of the passkey that was used, and what is known of it now.
+func (o *owner) usedCredential(c *webauthn.Credential) (id, credential string, err error) {
 	if c.Authenticator.CloneWarning {
 		return "", "", fermata.Errorf(fermata.CodeUnauthenticated, "the passkey's counter went back: there may be a copy of it").
 			WithHint("sign in another way; an admin can remove the passkey")

@@ -42,12 +42,12 @@ func (s *Service) Announce(ctx context.Context, workspace string, a Announcement
 	}
 	b := &batch{w: w, channels: w.usableChannels(), people: p, now: now}
 	for _, name := range a.Channels {
-		lanes := channelsNamed(b.channels, name)
-		if len(lanes) == 0 {
+		channels := channelsNamed(b.channels, name)
+		if len(channels) == 0 {
 			return 0, fermata.Errorf(fermata.CodeNotFound, "there is no channel %s that is switched on", name).
 				WithHint("fermata channel list shows those that there are")
 		}
-		for _, l := range lanes {
+		for _, l := range channels {
 			for _, to := range p.addresses(l.kind, members) {
 				row := b.row(l, to, notice.Alert, now, fmt.Sprintf("announce/%s/%s/%s/%s", a.Key, l.info().ID, to.member, to.device))
 				row.TaskID, row.Title, row.Body = a.TaskID, a.Title, a.Body

@@ -218,7 +218,7 @@ func (s *Service) env(workspace string, row *fermata.Channel) notice.Env {
 	}
 }
 
-// close stops every lane.
+// close stops every channel.
 func (w *workspace) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -242,7 +242,7 @@ func (w *workspace) active() bool {
 	return w.hasDevices || w.hasRoutes
 }
 
-// usableChannels lists the lanes, by name.
+// usableChannels lists the open channels, by name.
 func (w *workspace) usableChannels() []*openChannel {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -266,11 +266,11 @@ func (w *workspace) channelByID(id string) *openChannel {
 	return w.channels[id]
 }
 
-// channelsNamed lists the lanes that a route or a question means: by name, or all of
+// channelsNamed lists the open channels that a route or a question means: by name, or all of
 // a kind.
-func channelsNamed(lanes []*openChannel, name string) []*openChannel {
+func channelsNamed(channels []*openChannel, name string) []*openChannel {
 	var found []*openChannel
-	for _, l := range lanes {
+	for _, l := range channels {
 		info := l.info()
 		if info.Name == name {
 			return []*openChannel{l}

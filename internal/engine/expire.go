@@ -1,10 +1,6 @@
 package engine
 
 import (
-	"context"
-	"errors"
-	"sync"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -42,114 +38,6 @@ func restoreDeadline(tx *store.Tx, q *fermata.Question) (notDue bool, err error)
 	return true, nil
 }
 
-// sweepBatch is how many rows a sweep takes at once; sweepWidth is how many of
-// them wait for a shared commit together.
-const (
-	sweepBatch = 512
-	sweepWidth = 128
-)
-
-// Sweep settles everything whose time has come: held answers, deadlines,
-// leases, deferrals.
-// Several replicas may sweep at once; each row is settled once. It returns how
-// many rows it found.
-func (e *Engine) Sweep(ctx context.Context) (int, error) {
-	now, err := e.db.Now(ctx)
-	if err != nil {
-		return 0, err
-	}
-	total := 0
-	var errs []error
-	overdue, err := e.db.Overdue(ctx, now, sweepBatch)
-	if err != nil {
-		return 0, err
-	}
-	for _, s := range []struct {
-		due   []store.Due
-		apply func(tx *store.Tx, id string) error
-		ahead func(id string) store.Ahead
-	}{
-		{overdue.Held, e.releaseDue, func(id string) store.Ahead { return store.Ahead{Question: id, Events: true} }},
-		{overdue.Questions, e.expireDue, func(id string) store.Ahead { return store.Ahead{Question: id, Events: true} }},
-		{overdue.Runs, e.loseDue, func(id string) store.Ahead { return store.Ahead{Run: id} }},
-		{overdue.Tasks, e.wakeDue, func(id string) store.Ahead { return store.Ahead{Task: id} }},
-	} {
-		total += len(s.due)
-		// A row that cannot be settled must not keep the others waiting.
-		errs = append(errs, e.applyToEach(ctx, s.due, s.apply, s.ahead))
-	}
-	return total, errors.Join(errs...)
-}
-
-// applyToEach applies a change to every row in a transaction of its own; those that
-// come together share a commit. It returns the first error, after all are done.
-func (e *Engine) applyToEach(ctx context.Context, due []store.Due, apply func(tx *store.Tx, id string) error,
-	ahead func(id string) store.Ahead,
-) error {
-	var wg sync.WaitGroup
-	var once sync.Once
-	var first error
-	slots := make(chan struct{}, sweepWidth)
-	for _, d := range due {
-		wg.Add(1)
-		slots <- struct{}{}
-		go func() {
-			defer func() { <-slots; wg.Done() }()
-			err := e.db.Write(ctx, d.Workspace, func(tx *store.Tx) error { return apply(tx, d.ID) }, ahead(d.ID))
-			if err != nil {
-				once.Do(func() { first = err })
-			}
-		}()
-	}
-	wg.Wait()
-	return first
-}
-
-// expireDue expires a question if that is still due.
-func (e *Engine) expireDue(tx *store.Tx, id string) error {
-	_, _, err := e.current(tx, id)
-	return err
-}
-
-// loseDue takes a task back from a worker whose lease has ended.
-func (e *Engine) loseDue(tx *store.Tx, id string) error {
-	run, err := tx.Run(id)
-	if err != nil || run.State != fermata.RunRunning || tx.Now().Before(run.LeaseUntil) {
-		return err
-	}
-	t, err := tx.Task(run.TaskID)
-	if err != nil {
-		return err
-	}
-	if t.State != fermata.TaskInProgress || t.RunID != run.ID {
-		// The task went on without it.
-		now := tx.Now()
-		run.State, run.EndedAt = fermata.RunLost, &now
-		tx.SaveRun(run)
-		return nil
-	}
-	return e.handBack(tx, t, run, fermata.RunLost)
-}
-
-// wakeDue makes a task ready whose instant has come.
-func (e *Engine) wakeDue(tx *store.Tx, id string) error {
-	t, err := tx.Task(id)
-	if err != nil || t.DeferUntil == nil || tx.Now().Before(*t.DeferUntil) {
-		return err
-	}
-	if t.State == fermata.TaskDeferred {
-		return e.makeReady(tx, t, fermata.System)
-	}
-	if t.State != fermata.TaskBlocked {
-		return nil
-	}
-	if err := move(tx, t, t.ReadyState(), fermata.System); err != nil {
-		return err
-	}
-	tx.SaveTask(t)
-	return nil
-}
-
 // makeReady moves a task that nothing holds back any more, or blocks it if its
 // dependencies do.
 func (e *Engine) makeReady(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
@@ -174,62 +62,4 @@ func (e *Engine) makeReady(tx *store.Tx, t *fermata.Task, by fermata.Actor) erro
 	}
 	tx.SaveTask(t)
 	return nil
-}
-
-// sweepEvery is how often the clock is looked at; the deadline itself decides.
-const sweepEvery = 250 * time.Millisecond
-
-// forgetAfter is how long idempotency keys of requests are remembered.
-const forgetAfter = 48 * time.Hour
-
-// RunSweeps sweeps until ctx ends.
-func (e *Engine) RunSweeps(ctx context.Context) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	var forgot time.Time
-	watch := clockWatch{e: e}
-	for {
-		n := 0
-		trusted, err := watch.isTrusted(ctx)
-		if trusted {
-			n, err = e.Sweep(ctx)
-		}
-		if err != nil && ctx.Err() == nil {
-			e.log.Error("sweep", "error", err)
-			pause(ctx, secondLook)
-		}
-		if time.Since(forgot) > time.Hour {
-			forgot = time.Now()
-			e.forget(ctx)
-		}
-		if err == nil && n >= sweepBatch {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-// pause waits, so that a database that is away does not fill the log.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
-func (e *Engine) forget(ctx context.Context) {
-	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
-		tx.Forget(tx.Now().Add(-forgetAfter))
-		tx.ForgetSnoozes(tx.Now())
-		return nil
-	})
-	if err != nil && ctx.Err() == nil {
-		e.log.Error("forget idempotency keys", "error", err)
-	}
 }

@@ -212,8 +212,11 @@ func fieldsOf(words []*syntax.Word, values map[string]string, unknown string) (f
 		}
 	}()
 	config := &expand.Config{
-		Env:       lineValues{values, unknown},
-		CmdSubst:  func(w io.Writer, n *syntax.CmdSubst) error { _, err := io.WriteString(w, expandSubstitution(n)); return err },
+		Env: lineValues{values, unknown},
+		CmdSubst: func(w io.Writer, n *syntax.CmdSubst) error {
+			_, err := io.WriteString(w, expandSubstitution(n))
+			return err
+		},
 		ProcSubst: func(*syntax.ProcSubst) (string, error) { return "*", nil },
 	}
 	for field, err := range expand.FieldsSeq(config, words...) {

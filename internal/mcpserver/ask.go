@@ -45,12 +45,12 @@ type Placement struct {
 	WaitSeconds int    `json:"wait_seconds"`
 }
 
-func (p *Placement) placed() *Placement { return p }
+func (p *Placement) placement() *Placement { return p }
 
 // request is what a tool that asks was given.
 type request interface {
 	request() (fermata.Ask, error)
-	placed() *Placement
+	placement() *Placement
 }
 
 func (s *Server) askUser(ctx context.Context, c *call) (*mcp.CallToolResult, error) {
@@ -63,7 +63,7 @@ func (s *Server) askAndWait(ctx context.Context, c *call, in request) (*mcp.Call
 	if err := c.decode(in); err != nil {
 		return nil, err
 	}
-	at := in.placed()
+	at := in.placement()
 	wait, err := waitOf(at.WaitSeconds)
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func (a *ahead) lookupsFor(r Reader, want Ahead) []lookup {
 	switch {
 	case want.Task != "":
 		return []lookup{{sql: taskByID, args: []any{r.workspace, want.Task}, take: func(rs rows) error {
-			return each(rs, r.scanTask, func(t *fermata.Task) { put(&a.tasks, taskID, t) })
+			return scanEach(rs, r.scanTask, func(t *fermata.Task) { put(&a.tasks, taskID, t) })
 		}}}
 	case want.Question != "":
 		return a.questionLookups(r, want)
@@ -84,7 +84,7 @@ func (a *ahead) claimLookups(r Reader, calls []*call) []lookup {
 		sql, args := r.claimable(request, n)
 		out = append(out, lookup{sql: sql, args: args, take: func(rs rows) error {
 			var found []*fermata.Task
-			err := into(&found, r.scanTask, "").take(rs)
+			err := scanInto(&found, r.scanTask, "").take(rs)
 			a.offer(key, received(found), n >= severalClaims)
 			return err
 		}})
@@ -131,7 +131,7 @@ func (a *ahead) handOverLookups(r Reader, request fermata.ClaimRequest, n int) [
 	return []lookup{
 		{sql: "SELECT " + questionColumns + " FROM questions WHERE " + among +
 			" AND status <> 'pending' AND handed_to = '' ORDER BY task_id, id", args: args, take: func(rs rows) error {
-			return each(rs, r.scanQuestion, func(q *fermata.Question) {
+			return scanEach(rs, r.scanQuestion, func(q *fermata.Question) {
 				if h := a.handOvers[q.TaskID]; h != nil {
 					h.questions = append(h.questions, q)
 				}
@@ -139,7 +139,7 @@ func (a *ahead) handOverLookups(r Reader, request fermata.ClaimRequest, n int) [
 		}},
 		{sql: "SELECT " + messageColumns + " FROM messages WHERE " + among +
 			" AND handed_to = '' ORDER BY task_id, id", args: args, take: func(rs rows) error {
-			return each(rs, r.scanMessage, func(m *fermata.Message) {
+			return scanEach(rs, r.scanMessage, func(m *fermata.Message) {
 				if h := a.handOvers[m.TaskID]; h != nil {
 					h.messages = append(h.messages, m)
 				}
@@ -163,7 +163,7 @@ func (a *ahead) questionLookups(r Reader, want Ahead) []lookup {
 	if want.Events {
 		out = append(out, lookup{sql: eventsOf(taskOfQuestion), args: []any{r.workspace, want.Question}, take: func(rs rows) error {
 			found := []*fermata.Event{}
-			err := into(&found, r.scanEvent, "").take(rs)
+			err := scanInto(&found, r.scanEvent, "").take(rs)
 			if a.events == nil {
 				a.events = map[string][]*fermata.Event{}
 			}
@@ -183,7 +183,7 @@ func (a *ahead) runLookups(r Reader, want Ahead) []lookup {
 	if want.Ends {
 		out = append(out, lookup{sql: endsOf(taskOfRun), args: []any{r.workspace, want.Run}, take: func(rs rows) error {
 			var links []link
-			err := into(&links, scanLink, "").take(rs)
+			err := scanInto(&links, scanLink, "").take(rs)
 			if a.ends == nil {
 				a.ends = map[string][]link{}
 			}

@@ -39,13 +39,13 @@ func (r Reader) Channels() ([]*fermata.Channel, error) {
 
 // ChannelByName returns the channel with the name, with its secrets.
 func (r Reader) ChannelByName(name string) (*fermata.Channel, error) {
-	return one(r, "channel", name, r.scanChannel,
+	return scanOne(r, "channel", name, r.scanChannel,
 		"SELECT "+channelColumns+" FROM channels WHERE workspace_id = $1 AND name = $2", r.workspace, name)
 }
 
 // Channel returns the channel with the id, with its secrets.
 func (r Reader) Channel(id string) (*fermata.Channel, error) {
-	return one(r, "channel", id, r.scanChannel,
+	return scanOne(r, "channel", id, r.scanChannel,
 		"SELECT "+channelColumns+" FROM channels WHERE workspace_id = $1 AND id = $2", r.workspace, id)
 }
 

@@ -165,7 +165,7 @@ func (r Reader) MostCommon(f ClosingFilter, limit int) ([]Common, error) {
 // CountClosings returns how many questions have closed.
 func (r Reader) CountClosings(f ClosingFilter) (int64, error) {
 	w := f.conditions(r, "asked_at")
-	return one(r, "count", "", func(rs rows) (int64, error) {
+	return scanOne(r, "count", "", func(rs rows) (int64, error) {
 		var n int64
 		return n, rs.Scan(&n)
 	}, "SELECT count(*) FROM closings WHERE "+w.sql(), w.args...)

@@ -65,7 +65,7 @@ func (tx *Tx) SetContent(id, content string) {
 
 // Delivery returns the delivery with the id, and what was sent.
 func (r Reader) Delivery(id string) (*fermata.Delivery, error) {
-	return one(r, "delivery", id, func(rs rows) (*fermata.Delivery, error) {
+	return scanOne(r, "delivery", id, func(rs rows) (*fermata.Delivery, error) {
 		var content string
 		d, err := scanDeliveryAnd(rs, &content)
 		if err == nil {

@@ -180,7 +180,7 @@ func scanHead(rs rows, more ...any) (fermata.Chain, error) {
 
 // Head returns the number and the hash of the last event.
 func (r Reader) Head() (fermata.Chain, error) {
-	return one(r, "workspace", r.workspace, func(rs rows) (fermata.Chain, error) { return scanHead(rs) }, "SELECT event_seq, event_hash FROM workspaces WHERE id = $1", r.workspace)
+	return scanOne(r, "workspace", r.workspace, func(rs rows) (fermata.Chain, error) { return scanHead(rs) }, "SELECT event_seq, event_hash FROM workspaces WHERE id = $1", r.workspace)
 }
 
 // Listen calls wake for every commit of another process, until ctx ends. A

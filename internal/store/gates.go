@@ -39,7 +39,7 @@ func (r Reader) GateRules() ([]*fermata.GateRule, error) {
 
 // GateRule returns the rule with the id.
 func (r Reader) GateRule(id string) (*fermata.GateRule, error) {
-	return one(r, "rule", id, r.scanGateRule,
+	return scanOne(r, "rule", id, r.scanGateRule,
 		"SELECT "+gateRuleColumns+" FROM gate_rules WHERE workspace_id = $1 AND id = $2", r.workspace, id)
 }
 

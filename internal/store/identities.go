@@ -26,7 +26,7 @@ func (r Reader) Identities() ([]fermata.Identity, error) {
 
 // Identity returns whom a system behind a kind of channels knows by the id.
 func (r Reader) Identity(kind, id string) (fermata.Identity, error) {
-	return one(r, "identity", id, scanIdentity,
+	return scanOne(r, "identity", id, scanIdentity,
 		"SELECT "+identityColumns+" FROM identities WHERE workspace_id = $1 AND kind = $2 AND id = $3", r.workspace, kind, id)
 }
 
@@ -112,7 +112,7 @@ func (r Reader) DevicesOf(memberID string) ([]*fermata.Device, error) {
 
 // Device returns the browser with the id.
 func (r Reader) Device(id string) (*fermata.Device, error) {
-	return one(r, "device", id, r.scanDevice, "SELECT "+deviceColumns+" FROM devices WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+	return scanOne(r, "device", id, r.scanDevice, "SELECT "+deviceColumns+" FROM devices WHERE workspace_id = $1 AND id = $2", r.workspace, id)
 }
 
 // InsertDevice adds a browser. Whoever used it before does so no more.

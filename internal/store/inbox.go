@@ -329,7 +329,7 @@ func (r Reader) Surroundings(questions []*fermata.Question, member string) (Surr
 		{
 			sql:  "SELECT id, title, state FROM tasks WHERE workspace_id = $1 AND " + fmt.Sprintf(r.d.inList, "id", 2),
 			args: []any{r.workspace, text(taskIDs)}, take: func(rs rows) error {
-				return each(rs, scanTexts3, func(row [3]string) {
+				return scanEach(rs, scanTexts3, func(row [3]string) {
 					s.Titles[row[0]], s.States[row[0]] = row[1], fermata.TaskState(row[2])
 				})
 			},
@@ -338,13 +338,13 @@ func (r Reader) Surroundings(questions []*fermata.Question, member string) (Surr
 			// By the index that leads with blocks_on: the other reads all of the workspace's.
 			sql:  "SELECT blocks_on, task_id FROM task_dependencies WHERE workspace_id || '' = $1 AND " + fmt.Sprintf(r.d.inList, "blocks_on", 2),
 			args: []any{r.workspace, text(taskIDs)}, take: func(rs rows) error {
-				return each(rs, scanTexts2, func(row [2]string) { edges = append(edges, row) })
+				return scanEach(rs, scanTexts2, func(row [2]string) { edges = append(edges, row) })
 			},
 		},
 		{
 			sql:  "SELECT question_id, until_at FROM snoozes WHERE workspace_id = $1 AND member_id = $2 AND " + fmt.Sprintf(r.d.inList, "question_id", 3),
 			args: []any{r.workspace, member, text(ids)}, take: func(rs rows) error {
-				return each(rs, scanSnooze, func(z snooze) { s.Snoozed[z.question] = z.until })
+				return scanEach(rs, scanSnooze, func(z snooze) { s.Snoozed[z.question] = z.until })
 			},
 		},
 	}

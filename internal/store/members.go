@@ -20,26 +20,26 @@ func scanMember(rs rows) (*fermata.Member, error) {
 
 // Member returns the member with the id.
 func (r Reader) Member(id string) (*fermata.Member, error) {
-	return one(r, "member", id, scanMember,
+	return scanOne(r, "member", id, scanMember,
 		"SELECT "+memberColumns+" FROM members WHERE workspace_id = $1 AND id = $2", r.workspace, id)
 }
 
 // MemberByHandle returns the member with the handle.
 func (r Reader) MemberByHandle(handle string) (*fermata.Member, error) {
-	return one(r, "member", handle, scanMember,
+	return scanOne(r, "member", handle, scanMember,
 		"SELECT "+memberColumns+" FROM members WHERE workspace_id = $1 AND handle = $2", r.workspace, handle)
 }
 
 // MemberByEmail returns the member with the mail address, in its canonical
 // spelling.
 func (r Reader) MemberByEmail(email string) (*fermata.Member, error) {
-	return one(r, "member", email, scanMember,
+	return scanOne(r, "member", email, scanMember,
 		"SELECT "+memberColumns+" FROM members WHERE workspace_id = $1 AND email = $2 AND email <> ''", r.workspace, email)
 }
 
 // MemberBySubject returns the member whom the identity provider knows so.
 func (r Reader) MemberBySubject(subject string) (*fermata.Member, error) {
-	return one(r, "member", subject, scanMember,
+	return scanOne(r, "member", subject, scanMember,
 		"SELECT "+memberColumns+" FROM members WHERE workspace_id = $1 AND subject = $2 AND subject <> ''", r.workspace, subject)
 }
 

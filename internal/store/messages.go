@@ -43,8 +43,8 @@ const unhandedMessages = "SELECT " + messageColumns + ` FROM messages WHERE work
 // unhanded is [Tx.Unhanded] in one round trip.
 func (tx *Tx) unhanded(taskID string) (questions []*fermata.Question, messages []*fermata.Message, err error) {
 	err = tx.look(tx.ctx,
-		into(&questions, tx.scanQuestion, closedUnhanded, tx.workspace, taskID, ""),
-		into(&messages, tx.scanMessage, unhandedMessages, tx.workspace, taskID, ""))
+		scanInto(&questions, tx.scanQuestion, closedUnhanded, tx.workspace, taskID, ""),
+		scanInto(&messages, tx.scanMessage, unhandedMessages, tx.workspace, taskID, ""))
 	return questions, messages, err
 }
 

@@ -44,7 +44,7 @@ func deliveriesBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (pa
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rs.Close()) }()
-	err = each(rs, func(rs rows) (keptDelivery, error) {
+	err = scanEach(rs, func(rs rows) (keptDelivery, error) {
 		var d keptDelivery
 		return d, rs.Scan(&d.workspace, &d.id, &d.content, &d.lastError, &d.history)
 	}, func(d keptDelivery) { page = append(page, d) })
@@ -88,7 +88,7 @@ func failedChannels(ctx context.Context, tx *sql.Tx) (all []keptDelivery, err er
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rs.Close()) }()
-	err = each(rs, func(rs rows) (keptDelivery, error) {
+	err = scanEach(rs, func(rs rows) (keptDelivery, error) {
 		var c keptDelivery
 		return c, rs.Scan(&c.workspace, &c.id, &c.lastError)
 	}, func(c keptDelivery) { all = append(all, c) })

@@ -44,7 +44,7 @@ func closedBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (page [
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rs.Close()) }()
-	err = each(rs, func(rs rows) (*fermata.Question, error) {
+	err = scanEach(rs, func(rs rows) (*fermata.Question, error) {
 		q := &fermata.Question{Resolution: &fermata.Resolution{}}
 		var typ, status, resolution string
 		var createdAt int64

@@ -88,6 +88,6 @@ func readCells(ctx context.Context, tx *sql.Tx, c sealedColumn) (found []sealedC
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rs.Close()) }()
-	err = each(rs, c.scan, func(f sealedCell) { found = append(found, f) })
+	err = scanEach(rs, c.scan, func(f sealedCell) { found = append(found, f) })
 	return found, errors.Join(err, rs.Err())
 }

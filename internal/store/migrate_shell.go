@@ -71,7 +71,7 @@ func commandsBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (page
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rs.Close()) }()
-	err = each(rs, func(rs rows) (keptCommand, error) {
+	err = scanEach(rs, func(rs rows) (keptCommand, error) {
 		var t keptCommand
 		var spec string
 		err := rs.Scan(&t.workspace, &t.id, &spec)

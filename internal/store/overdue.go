@@ -31,7 +31,7 @@ type Overdue struct {
 // when nothing is due.
 func (db *DB) Overdue(ctx context.Context, now time.Time, limit int) (*Overdue, error) {
 	o := &Overdue{}
-	due := func(found *[]Due, sql string) lookup { return into(found, scanDue, sql, now.UnixMilli(), limit) }
+	due := func(found *[]Due, sql string) lookup { return scanInto(found, scanDue, sql, now.UnixMilli(), limit) }
 	return o, db.backend.look(ctx,
 		due(&o.Held, "SELECT workspace_id, question_id FROM held_answers WHERE release_at <= $1 ORDER BY release_at LIMIT $2"),
 		due(&o.Questions, "SELECT workspace_id, id FROM questions WHERE status = 'pending' AND deadline <= $1 ORDER BY deadline LIMIT $2"),

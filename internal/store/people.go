@@ -26,7 +26,7 @@ func scanToken(rs rows) (*fermata.Token, error) {
 
 // TokenByHash returns a token of any workspace: it says which one is meant.
 func (r Reader) TokenByHash(hash string) (*fermata.Token, error) {
-	return one(r, "token", "", scanToken, "SELECT "+tokenColumns+" FROM tokens WHERE hash = $1", hash)
+	return scanOne(r, "token", "", scanToken, "SELECT "+tokenColumns+" FROM tokens WHERE hash = $1", hash)
 }
 
 // Tokens lists the workspace's tokens.
@@ -36,7 +36,7 @@ func (r Reader) Tokens() ([]*fermata.Token, error) {
 
 // Token returns the token with the id.
 func (r Reader) Token(id string) (*fermata.Token, error) {
-	return one(r, "token", id, scanToken, "SELECT "+tokenColumns+" FROM tokens WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+	return scanOne(r, "token", id, scanToken, "SELECT "+tokenColumns+" FROM tokens WHERE workspace_id = $1 AND id = $2", r.workspace, id)
 }
 
 // InsertToken adds a token. Its secret is not stored.

@@ -238,7 +238,7 @@ func (b *postgresBackend) lock(ctx context.Context, workspace string, ahead []lo
 	}
 	s := &postgresSession{conn: conn, b: b}
 	var heads []counter
-	lock := into(&heads, func(rs rows) (counter, error) {
+	lock := scanInto(&heads, func(rs rows) (counter, error) {
 		var ms, needed int64
 		chain, err := scanHead(rs, &needed, &ms)
 		return counter{chain, time.UnixMilli(ms)}, errors.Join(err, checkVersion(needed))

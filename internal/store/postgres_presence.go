@@ -36,7 +36,7 @@ func (b *postgresBackend) goneProcesses(ctx context.Context, names []string) ([]
 		keys[i] = b.presenceKey(name)
 	}
 	var found []string
-	err := b.look(ctx, into(&found, scanString, withoutLock, names, keys))
+	err := b.look(ctx, scanInto(&found, scanString, withoutLock, names, keys))
 	return found, err
 }
 

@@ -118,7 +118,7 @@ func deadlineColumn(q *fermata.Question) int64 {
 
 // Question returns the question with the id.
 func (r Reader) Question(id string) (*fermata.Question, error) {
-	q, err := one(r, "question", id, r.scanQuestion, questionByID, r.workspace, id)
+	q, err := scanOne(r, "question", id, r.scanQuestion, questionByID, r.workspace, id)
 	if err != nil {
 		return nil, err
 	}

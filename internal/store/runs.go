@@ -33,7 +33,7 @@ func (r Reader) runRow() (dest []any, take func() (*fermata.Run, error)) {
 
 // Run returns the run with the id.
 func (r Reader) Run(id string) (*fermata.Run, error) {
-	return one(r, "run", id, r.scanRun, runByID, r.workspace, id)
+	return scanOne(r, "run", id, r.scanRun, runByID, r.workspace, id)
 }
 
 const runByID = "SELECT " + runColumns + " FROM runs WHERE workspace_id = $1 AND id = $2"
@@ -78,7 +78,7 @@ func (tx *Tx) FindRun(run *fermata.Run) {
 
 // LogSize returns how many bytes a run has logged.
 func (r Reader) LogSize(runID string) (int64, error) {
-	return one(r, "run", runID, func(rs rows) (int64, error) {
+	return scanOne(r, "run", runID, func(rs rows) (int64, error) {
 		var n int64
 		return n, rs.Scan(&n)
 	}, "SELECT log_size FROM runs WHERE workspace_id = $1 AND id = $2", r.workspace, runID)

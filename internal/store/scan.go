@@ -29,14 +29,14 @@ func (r Reader) Workspace() string { return r.workspace }
 // list reads every row of a query.
 func list[T any](r Reader, scan func(rows) (T, error), sql string, args ...any) ([]T, error) {
 	var out []T
-	err := r.q.look(r.ctx, into(&out, scan, sql, args...))
+	err := r.q.look(r.ctx, scanInto(&out, scan, sql, args...))
 	return out, err
 }
 
-// into is a look-up that puts every row into a list.
-func into[T any](out *[]T, scan func(rows) (T, error), sql string, args ...any) lookup {
+// scanInto is a look-up that puts every row into a list.
+func scanInto[T any](out *[]T, scan func(rows) (T, error), sql string, args ...any) lookup {
 	return lookup{sql: sql, args: args, take: func(rs rows) error {
-		return each(rs, scan, func(v T) { *out = append(*out, v) })
+		return scanEach(rs, scan, func(v T) { *out = append(*out, v) })
 	}}
 }
 
@@ -49,8 +49,8 @@ func scan[T any](rs rows, dest []any, take func() (T, error)) (T, error) {
 	return take()
 }
 
-// each reads every row and passes it on.
-func each[T any](rs rows, scan func(rows) (T, error), use func(T)) error {
+// scanEach reads every row and passes it on.
+func scanEach[T any](rs rows, scan func(rows) (T, error), use func(T)) error {
 	for rs.Next() {
 		v, err := scan(rs)
 		if err != nil {
@@ -71,8 +71,8 @@ func byID[T any](r Reader, scan func(rows) (*T, error), columns, table string, i
 	return found, err
 }
 
-// one reads the only row of a query; none is a [fermata.CodeNotFound].
-func one[T any](r Reader, noun, id string, scan func(rows) (T, error), sql string, args ...any) (T, error) {
+// scanOne reads the only row of a query; none is a [fermata.CodeNotFound].
+func scanOne[T any](r Reader, noun, id string, scan func(rows) (T, error), sql string, args ...any) (T, error) {
 	all, err := list(r, scan, sql, args...)
 	if err != nil {
 		var zero T

@@ -23,12 +23,12 @@ func scanSession(rs rows) (*fermata.BrowserSession, error) {
 
 // SessionByHash returns a session of any workspace: it says which one is meant.
 func (r Reader) SessionByHash(hash string) (*fermata.BrowserSession, error) {
-	return one(r, "session", "", scanSession, "SELECT "+sessionColumns+" FROM browser_sessions WHERE hash = $1", hash)
+	return scanOne(r, "session", "", scanSession, "SELECT "+sessionColumns+" FROM browser_sessions WHERE hash = $1", hash)
 }
 
 // Session returns the session with the id.
 func (r Reader) Session(id string) (*fermata.BrowserSession, error) {
-	return one(r, "session", id, scanSession, "SELECT "+sessionColumns+" FROM browser_sessions WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+	return scanOne(r, "session", id, scanSession, "SELECT "+sessionColumns+" FROM browser_sessions WHERE workspace_id = $1 AND id = $2", r.workspace, id)
 }
 
 // SessionsOf lists a member's sessions, the one used last first.
@@ -86,7 +86,7 @@ func scanSignInLink(rs rows) (*fermata.Link, error) {
 
 // LinkByHash returns a link of any workspace: it says which one is meant.
 func (r Reader) LinkByHash(hash string) (*fermata.Link, error) {
-	return one(r, "link", "", scanSignInLink, "SELECT "+linkColumns+" FROM sign_in_links WHERE hash = $1", hash)
+	return scanOne(r, "link", "", scanSignInLink, "SELECT "+linkColumns+" FROM sign_in_links WHERE hash = $1", hash)
 }
 
 // UnusedLinks lists the sign-in links and invitations that can still be used.
@@ -160,7 +160,7 @@ func (tx *Tx) InsertFlow(f Flow) {
 
 // TakeFlow returns a flow and removes it: it ends once, well or not.
 func (tx *Tx) TakeFlow(kind, hash string) (Flow, error) {
-	f, err := one(tx.Reader, "sign-in", "", scanFlow,
+	f, err := scanOne(tx.Reader, "sign-in", "", scanFlow,
 		"SELECT workspace_id, kind, data, hash, expires_at FROM sign_in_flows WHERE workspace_id = $1 AND kind = $2 AND hash = $3",
 		tx.workspace, kind, hash)
 	if err == nil {
@@ -191,7 +191,7 @@ func (r Reader) Passkeys() ([]*fermata.Passkey, error) {
 
 // Passkey returns the passkey with the id.
 func (r Reader) Passkey(id string) (*fermata.Passkey, error) {
-	return one(r, "passkey", id, scanPasskey, "SELECT "+passkeyColumns+" FROM passkeys WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+	return scanOne(r, "passkey", id, scanPasskey, "SELECT "+passkeyColumns+" FROM passkeys WHERE workspace_id = $1 AND id = $2", r.workspace, id)
 }
 
 // InsertPasskey adds a passkey.

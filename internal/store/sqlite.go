@@ -164,7 +164,7 @@ func (b *sqliteBackend) begin(ctx context.Context, workspace string, ahead []loo
 		return nil, counter{}, err
 	}
 	var heads []counter
-	lock := into(&heads, func(rs rows) (counter, error) {
+	lock := scanInto(&heads, func(rs rows) (counter, error) {
 		var needed int64
 		chain, err := scanHead(rs, &needed)
 		return counter{chain, time.Now()}, errors.Join(err, checkVersion(needed))

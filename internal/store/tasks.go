@@ -53,7 +53,7 @@ func (r Reader) taskRow() (dest []any, take func() (*fermata.Task, error)) {
 
 // Task returns the task with the id.
 func (r Reader) Task(id string) (*fermata.Task, error) {
-	t, err := one(r, "task", id, r.scanTask, taskByID, r.workspace, id)
+	t, err := scanOne(r, "task", id, r.scanTask, taskByID, r.workspace, id)
 	if err != nil {
 		return nil, err
 	}

@@ -58,12 +58,12 @@ func (r Reader) Workers(now time.Time) ([]fermata.Worker, error) {
 	var workers []fermata.Worker
 	holds := map[holder]bool{}
 	err := r.q.look(r.ctx,
-		into(&workers, scanWorker, "SELECT name, offer, seen_at FROM workers WHERE workspace_id = $1 ORDER BY seen_at DESC, id LIMIT $2",
+		scanInto(&workers, scanWorker, "SELECT name, offer, seen_at FROM workers WHERE workspace_id = $1 ORDER BY seen_at DESC, id LIMIT $2",
 			r.workspace, mostWorkers),
 		lookup{
 			sql:  "SELECT DISTINCT worker, runner FROM runs WHERE workspace_id = $1 AND state = 'running' AND lease_until > $2",
 			args: []any{r.workspace, now.UnixMilli()},
-			take: func(rs rows) error { return each(rs, scanHolder, func(h holder) { holds[h] = true }) },
+			take: func(rs rows) error { return scanEach(rs, scanHolder, func(h holder) { holds[h] = true }) },
 		})
 	for i := range workers {
 		w := &workers[i]

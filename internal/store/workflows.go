@@ -39,7 +39,7 @@ func (r Reader) workflowCell(name string) cell {
 
 // Workflow returns the workflow with the name.
 func (r Reader) Workflow(name string) (*fermata.Workflow, error) {
-	w, err := one(r, "workflow", name, r.scanWorkflow, "SELECT "+workflowColumns+
+	w, err := scanOne(r, "workflow", name, r.scanWorkflow, "SELECT "+workflowColumns+
 		" FROM workflows WHERE workspace_id = $1 AND name = $2", r.workspace, name)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (tx *Tx) DeleteWorkflow(name string) {
 
 // Definition returns the source of a workflow by its hash.
 func (r Reader) Definition(name, hash string) (string, error) {
-	return one(r, "definition", name+"@"+hash, scanString,
+	return scanOne(r, "definition", name+"@"+hash, scanString,
 		"SELECT source FROM workflow_definitions WHERE workspace_id = $1 AND name = $2 AND hash = $3", r.workspace, name, hash)
 }
 
@@ -175,7 +175,7 @@ func (r Reader) NamedTools() ([]*fermata.NamedTool, error) {
 
 // NamedTool returns the tool with the name.
 func (r Reader) NamedTool(name string) (*fermata.NamedTool, error) {
-	return one(r, "tool", name, r.scanNamedTool, "SELECT name, tool FROM named_tools WHERE workspace_id = $1 AND name = $2", r.workspace, name)
+	return scanOne(r, "tool", name, r.scanNamedTool, "SELECT name, tool FROM named_tools WHERE workspace_id = $1 AND name = $2", r.workspace, name)
 }
 
 // SaveNamedTool writes a tool under its name.
@@ -229,7 +229,7 @@ func scanWorkflowRun(rs rows) (*fermata.WorkflowRun, error) {
 
 // WorkflowRun returns the run whose task has the id.
 func (r Reader) WorkflowRun(id string) (*fermata.WorkflowRun, error) {
-	run, err := one(r, "run of a workflow", id, scanWorkflowRun, "SELECT "+workflowRunColumns+workflowRunRows+" AND r.task_id = $2", r.workspace, id)
+	run, err := scanOne(r, "run of a workflow", id, scanWorkflowRun, "SELECT "+workflowRunColumns+workflowRunRows+" AND r.task_id = $2", r.workspace, id)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // Policy returns the workspace's policy, the default one when none was set.
 func (r Reader) Policy() (fermata.Policy, error) {
-	stored, err := one(r, "workspace", r.workspace, scanString, "SELECT policy FROM workspaces WHERE id = $1", r.workspace)
+	stored, err := scanOne(r, "workspace", r.workspace, scanString, "SELECT policy FROM workspaces WHERE id = $1", r.workspace)
 	if err != nil {
 		return fermata.Policy{}, err
 	}
@@ -56,7 +56,7 @@ type Totals struct{ Tasks, Questions, Messages int64 }
 
 // Totals counts them.
 func (r Reader) Totals() (Totals, error) {
-	return one(r, "workspace", r.workspace, scanTotals, `SELECT (SELECT count(*) FROM tasks WHERE workspace_id = $1),
+	return scanOne(r, "workspace", r.workspace, scanTotals, `SELECT (SELECT count(*) FROM tasks WHERE workspace_id = $1),
 		(SELECT count(*) FROM questions WHERE workspace_id = $1), (SELECT count(*) FROM messages WHERE workspace_id = $1)`, r.workspace)
 }
 

@@ -270,7 +270,7 @@ func (x *execution) afterRemedy(ctx context.Context, step *definition.Step, row 
 	return x.finish(ctx, row, fermata.StepFailed)
 }
 
-// decidedBy decided a question, in words.
+// decidedBy names who decided a question.
 func decidedBy(q *fermata.Question) string {
 	if by := q.Resolution.AnsweredBy; by != nil && by.Name != "" {
 		return by.Name

@@ -136,7 +136,7 @@ func verify(s *suite, db *store.DB) []*fermata.Event {
 	return all
 }
 
-// together runs the functions as one group, in this order: the lane is held
+// together runs the functions as one group, in this order: the queue is held
 // until all of them wait.
 func (s *suite) together(fns ...func(tx *store.Tx) error) []error {
 	s.Helper()

@@ -80,7 +80,7 @@ func (r *rewriter) nodes(list []ast.Node) {
 func (r *rewriter) identifier(n *ast.IdentifierNode) ast.Node {
 	switch {
 	case n.Value == "null":
-		return at(n, &ast.NilNode{})
+		return placeAt(n, &ast.NilNode{})
 	case strings.HasPrefix(n.Value, "$"):
 		r.fault(n, "", "%q is no name", n.Value)
 	default:
@@ -173,7 +173,7 @@ func (r *rewriter) choice(n *ast.BinaryNode, optional bool) ast.Node {
 	if !or {
 		choose.Exp1, choose.Exp2 = right, v
 	}
-	return at(n, &ast.VariableDeclaratorNode{Name: v.Value, Value: left, Expr: at(n, choose)})
+	return placeAt(n, &ast.VariableDeclaratorNode{Name: v.Value, Value: left, Expr: placeAt(n, choose)})
 }
 
 // lastOperand returns what stands right before the operator: b in (a || b) || c.
@@ -212,7 +212,7 @@ func (r *rewriter) builtin(n *ast.BuiltinNode) ast.Node {
 		n.Arguments[i] = r.call(argument, "$list", r.node(argument, false), whole)
 	}
 	if len(n.Arguments) == 1 { // count(list)
-		n.Arguments = append(n.Arguments, at(n, &ast.PredicateNode{Node: r.predicate(n.Name, at(n, &ast.PointerNode{}))}))
+		n.Arguments = append(n.Arguments, placeAt(n, &ast.PredicateNode{Node: r.predicate(n.Name, placeAt(n, &ast.PointerNode{}))}))
 	}
 	return n
 }
@@ -223,7 +223,7 @@ func (r *rewriter) predicate(of string, n ast.Node) ast.Node {
 	if of != "map" {
 		body = r.call(n, "$bool", body, whole)
 	}
-	return at(n, &ast.ConditionalNode{Ternary: true, Cond: r.call(n, "$turn"), Exp1: body, Exp2: at(n, &ast.BoolNode{})})
+	return placeAt(n, &ast.ConditionalNode{Ternary: true, Cond: r.call(n, "$turn"), Exp1: body, Exp2: placeAt(n, &ast.BoolNode{})})
 }
 
 func (r *rewriter) function(n *ast.CallNode) ast.Node {
@@ -259,7 +259,7 @@ func (r *rewriter) byDefault(n *ast.CallNode) ast.Node {
 		r.fault(n, "write default(value, otherwise)", "default has %d arguments", len(n.Arguments))
 		return n
 	}
-	return r.binary(at(n, &ast.BinaryNode{Operator: "??", Left: n.Arguments[0], Right: n.Arguments[1]}), false)
+	return r.binary(placeAt(n, &ast.BinaryNode{Operator: "??", Left: n.Arguments[0], Right: n.Arguments[1]}), false)
 }
 
 func (r *rewriter) unknownFunction(n ast.Node, name string) {
@@ -274,11 +274,11 @@ func (r *rewriter) unknownFunction(n ast.Node, name string) {
 // meter.
 func (r *rewriter) call(n ast.Node, name string, arguments ...ast.Node) ast.Node {
 	arguments = slices.Insert(arguments, 0, ast.Node(&ast.IdentifierNode{Value: meterKey}))
-	return at(n, &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: arguments})
+	return placeAt(n, &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: arguments})
 }
 
-// at gives a new node the place of the one that it replaces.
-func at[N ast.Node](n ast.Node, made N) N {
+// placeAt gives a new node the place of the one that it replaces.
+func placeAt[N ast.Node](n ast.Node, made N) N {
 	made.SetLocation(n.Location())
 	return made
 }

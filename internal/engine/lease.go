@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// loadLeasedRun loads a run and its task, and refuses a caller who no longer holds it.
+func loadLeasedRun(tx *store.Tx, c fermata.Caller, runID string, token int64) (*fermata.Run, *fermata.Task, error) {
+	run, err := tx.Run(runID)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := tx.Task(run.TaskID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !c.VisibleProjects().Has(t.Project) {
+		return nil, nil, fermata.NotFound("run", runID)
+	}
+	if err := c.May(fermata.ToHoldRun, fermata.InProject(t.Project)); err != nil {
+		return nil, nil, err
+	}
+	return run, t, run.CheckHolder(t, token, tx.Now())
+}
+
+// Heartbeat extends a lease, and tells the run what reached the task since.
+func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
+	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
+		return nil, err
+	}
+	return write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (*fermata.HeartbeatReply, error) {
+		run, t, err := loadLeasedRun(tx, c, runID, h.Token)
+		if err != nil {
+			return nil, err
+		}
+		run.Renew(fermata.ClaimRequest{LeaseSeconds: h.LeaseSeconds}.Lease(), tx.Now())
+		reply := &fermata.HeartbeatReply{LeaseUntil: run.LeaseUntil}
+		if _, err := takeBackUnheard(tx, t, run, h.Received); err != nil {
+			return nil, err
+		}
+		if t.Unread == 0 && h.Session == nil {
+			tx.SaveRun(run)
+			return reply, nil
+		}
+		if h.Session != nil {
+			t.Session = h.Session
+		}
+		rc, err := e.handOver(tx, t, run.ID, run.LastRun())
+		if err != nil {
+			return nil, err
+		}
+		if !rc.Empty() {
+			reply.Context = rc
+			run.Handed += rc.Size()
+			tellHanded(tx, run, rc, c.Actor())
+		}
+		tx.SaveRun(run)
+		tx.SaveTask(t)
+		return reply, nil
+	}, store.Ahead{Run: runID})
+}
+
+// Release hands a task back unharmed, to the state it was claimed from: a
+// worker that stops says so, and others need not wait for the lease to end.
+func (e *Engine) Release(ctx context.Context, c fermata.Caller, runID string, token int64) (*fermata.Task, error) {
+	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
+		return nil, err
+	}
+	return write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (*fermata.Task, error) {
+		run, t, err := loadLeasedRun(tx, c, runID, token)
+		if err != nil {
+			return nil, err
+		}
+		return t, e.handBack(tx, t, run, fermata.RunReleased)
+	}, store.Ahead{Run: runID})
+}
+
+// handBack ends a run that came to no result. What it was handed is handed
+// over again to the next one.
+func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, how fermata.RunState) error {
+	now := tx.Now()
+	run.State, run.EndedAt = how, &now
+	tx.SaveRun(run)
+	tx.TakeBack(t.ID, run.ID)
+	typ := fermata.EventRunReleased
+	if how == fermata.RunLost {
+		typ = fermata.EventRunLost
+		t.Attempts++
+	}
+	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: run.ID, Actor: fermata.System, Data: data(map[string]int{"attempts": t.Attempts})})
+	if t.Attempts >= t.MaxAttempts {
+		return e.end(tx, t, fermata.TaskFailed, fermata.ReasonAttemptsUsedUp, fermata.System)
+	}
+	if err := countUnread(tx, t); err != nil {
+		return err
+	}
+	if run.ClaimedFrom == fermata.TaskInputReceived {
+		t.Unread = max(t.Unread, 1)
+	}
+	return e.afterRun(tx, t, nil, fermata.System)
+}
