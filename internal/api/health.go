@@ -38,7 +38,9 @@ func (s *Server) ofEveryProject(figures http.Handler) http.Handler {
 }
 
 // writeHealthy says that the process runs.
-func writeHealthy(w http.ResponseWriter, _ *http.Request) { writeHealth(w, fermata.Readiness{Status: "ok"}) }
+func writeHealthy(w http.ResponseWriter, _ *http.Request) {
+	writeHealth(w, fermata.Readiness{Status: "ok"})
+}
 
 // writeReady says whether the server should be sent requests.
 func (s *Server) writeReady(w http.ResponseWriter, r *http.Request) {

@@ -11,9 +11,9 @@ import (
 
 // batch is a number of events and what is to be planned for them.
 type batch struct {
-	w      *workspace
-	channels  []*openChannel
-	people *people
+	w        *workspace
+	channels []*openChannel
+	people   *people
 	// plan is what was read of the cursor, the routes and earlier subscriptions.
 	plan   store.Plan
 	events []*fermata.Event

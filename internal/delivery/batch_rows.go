@@ -12,9 +12,9 @@ import (
 
 // step is one place of a route: a channel, when, and on which condition.
 type step struct {
-	channel  *openChannel
-	delay time.Duration
-	when  fermata.RouteWhen
+	channel *openChannel
+	delay   time.Duration
+	when    fermata.RouteWhen
 	// named says that the question itself asked for it.
 	named bool
 }

@@ -90,10 +90,10 @@ type workspace struct {
 	id string
 	s  *Service
 	// work wakes the planner, changed says that the channels must be read anew.
-	work    chan struct{}
-	mu      sync.Mutex
-	changed bool
-	channels   map[string]*openChannel
+	work     chan struct{}
+	mu       sync.Mutex
+	changed  bool
+	channels map[string]*openChannel
 	// people are those of the event peopleAt.
 	people   *people
 	peopleAt int64

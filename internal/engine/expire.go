@@ -1,7 +1,6 @@
 package engine
 
 import (
-
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
 )

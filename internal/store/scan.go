@@ -98,7 +98,9 @@ func millis(t *time.Time) int64 {
 }
 
 // instantOf returns the instant of a column, in milliseconds. JSON has years of four digits: what is beyond is the nearest of these.
-func instantOf(ms int64) time.Time { return time.UnixMilli(min(max(ms, firstInstant), lastInstant)).UTC() }
+func instantOf(ms int64) time.Time {
+	return time.UnixMilli(min(max(ms, firstInstant), lastInstant)).UTC()
+}
 
 // The first and the last instant that JSON can write.
 var (

@@ -129,9 +129,9 @@ var nobodyWatches = func() <-chan struct{} {
 }()
 
 // A SQLite file has one process, which nobody watches.
-func (b *sqliteBackend) self() string                                     { return b.name }
-func (b *sqliteBackend) isSeen() bool                                     { return false }
-func (b *sqliteBackend) canBeSeen() <-chan struct{}                       { return nobodyWatches }
+func (b *sqliteBackend) self() string                                              { return b.name }
+func (b *sqliteBackend) isSeen() bool                                              { return false }
+func (b *sqliteBackend) canBeSeen() <-chan struct{}                                { return nobodyWatches }
 func (b *sqliteBackend) goneProcesses(context.Context, []string) ([]string, error) { return nil, nil }
 
 func (b *sqliteBackend) notify(context.Context, string) error { return nil }

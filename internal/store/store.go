@@ -68,7 +68,7 @@ type DB struct {
 	ends sync.Map
 
 	mu     sync.Mutex
-	queues  map[string]*writeQueue
+	queues map[string]*writeQueue
 	closed bool
 	work   sync.WaitGroup
 }

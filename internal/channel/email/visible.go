@@ -232,7 +232,9 @@ func isHarmless(sheet string) bool {
 }
 
 // squeezeStyle returns a style in lower case, without spaces.
-func squeezeStyle(style string) string { return strings.ToLower(strings.Join(strings.Fields(style), "")) }
+func squeezeStyle(style string) string {
+	return strings.ToLower(strings.Join(strings.Fields(style), ""))
+}
 
 func textBelow(n *html.Node) string {
 	var b strings.Builder
