@@ -193,7 +193,7 @@ func delay(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// elementName names an element of a list in a problem.
+// elementName returns how a problem names an element of a list.
 func elementName(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
 // Target is where in the system behind a channel the asker wants the question:

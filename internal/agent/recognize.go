@@ -100,7 +100,7 @@ func onlyReport(text string) string {
 	return string(list[0])
 }
 
-// spellResult is a word as results are spelled.
+// spellResult returns a word in the spelling of results.
 func spellResult(word string) string {
 	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(word))
 }

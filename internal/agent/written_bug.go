@@ -4,5 +4,5 @@ package agent
 
 import "github.com/fermata-hq/fermata"
 
-// writtenPart is wrong on purpose: the agent never hears what people wrote before its first run.
+// writtenPart is wrong on purpose: the agent never gets the messages that people wrote before its first run.
 func (p prompts) writtenPart(*fermata.ResumeContext) string { return "" }

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// serveDuring serves as long as use runs, and returns when both have ended.
+// serveDuring runs a server while use runs. It returns when both have ended.
 func serveDuring(ctx context.Context, o ServeOptions, use func(ctx context.Context, s Served) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

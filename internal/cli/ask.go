@@ -162,7 +162,7 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// isOutside reports whether the question is asked outside any task. A session or a
+// isOutside reports whether the question belongs to no task. A session or a
 // project goes before the task that a worker's environment names, but not before one
 // that a person names.
 func (c *askCommand) isOutside(o client.Outside) (bool, error) {

@@ -155,7 +155,7 @@ func (d *diagnosis) tryAgents(ctx context.Context) error {
 	return nil
 }
 
-// isTested reports whether a program was found in the version that was tested.
+// isTested reports whether the installed version of a program is the tested one.
 func (d *diagnosis) isTested(name string) bool {
 	return slices.ContainsFunc(d.findings, func(f finding) bool { return f.Check == name && f.Step == "" && f.Status == "ok" })
 }

@@ -178,7 +178,7 @@ func (p jsonPart) putIn(at rows, style style) error {
 	return p.renewFields(at, style)
 }
 
-// wrapValue is the value inside of what has to be around it, below the first names.
+// wrapValue returns the value within the list and the objects that must surround it, from the level names on.
 func (p jsonPart) wrapValue(names int) any {
 	value := p.value
 	if p.list {

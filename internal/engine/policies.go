@@ -27,7 +27,7 @@ func (pc *policyCache) get(workspace string) (p fermata.Policy, ok bool, cleared
 	return p, ok, pc.cleared
 }
 
-// put keeps a policy that was read when that many changes were known.
+// put stores a policy, unless the policy changed after it was read. cleared is what get returned before the read.
 func (pc *policyCache) put(workspace string, p fermata.Policy, cleared int) {
 	pc.mu.Lock()
 	defer pc.mu.Unlock()

@@ -101,7 +101,7 @@ func findEncoded(s string) []finding {
 	return found
 }
 
-// decodeBase64 returns the text that base64 holds; "" when it holds none.
+// decodeBase64 returns the text that is encoded in base64; "" when it holds none.
 func decodeBase64(s string) string {
 	s = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(s, "="))
 	if len(s)%4 == 1 {

@@ -361,7 +361,7 @@ func (x *execution) inject(row *fermata.WorkflowStep, resume *definition.Resume,
 	return nil
 }
 
-// afterRejection goes on as the step says about a rejection.
+// afterRejection continues the run as the step says for a rejection.
 func (x *execution) afterRejection(ctx context.Context, step *definition.Step, answer map[string]any) error {
 	switch {
 	case step.OnRejectGoto != "":
@@ -378,7 +378,7 @@ func (x *execution) afterRejection(ctx context.Context, step *definition.Step, a
 	return x.end(ctx, fermata.TaskFailed, fermata.ReasonRejected, summary)
 }
 
-// handleSilence goes on after nobody answered, where the question said to skip.
+// handleSilence continues the run after a question timed out that says to skip.
 func (x *execution) handleSilence(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	row.Note = "nobody answered in time"
 	if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
@@ -422,7 +422,7 @@ func timeoutStep(step *definition.Step) string { return step.ID + timeoutSuffix 
 
 const timeoutSuffix = ".on_timeout"
 
-// doOnTimeout does what is to be done when nobody answered.
+// doOnTimeout runs the action of a question that nobody answered.
 func (x *execution) doOnTimeout(ctx context.Context, step *definition.Step, action *definition.Action) error {
 	does := &definition.Step{ID: timeoutStep(step), Tool: action.Tool, Input: action.Input, Line: step.Line}
 	row := x.current(does.ID)

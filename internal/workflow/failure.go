@@ -85,7 +85,7 @@ func ending(text string) string {
 	return strings.ToValidUTF8(text[max(0, len(text)-fermata.MaxStepPrinted):], "")
 }
 
-// handleFailure deals with a step that failed: another attempt, or what the step says
+// handleFailure continues after a step failed: another attempt, or what the step says
 // about errors.
 func (x *execution) handleFailure(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, why error) error {
 	row.Error = x.describe(why)
@@ -226,7 +226,7 @@ func indentJSON(doc json.RawMessage) string {
 	return string(out)
 }
 
-// afterRemedy goes on as a person said after an error.
+// afterRemedy continues the run as a person decided after an error.
 func (x *execution) afterRemedy(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
 	x.st.Waits = ""
 	if row.ChildID == q.TaskID {

@@ -24,7 +24,7 @@ type letter struct {
 	Text, HTML                 string
 }
 
-// addQuestion says which question the mail is about, and how that stands.
+// addQuestion adds the question of the mail, and its state.
 func (l *letter) addQuestion(q *fermata.Question) {
 	if q != nil {
 		l.Question, l.Status = q.ID, string(q.Status)

@@ -44,7 +44,7 @@ func (c *Client) Checks(ctx context.Context, at Place, commit string) ([]Check, 
 	return all, combineChecks(all), nil
 }
 
-// combineChecks is what checks come to.
+// combineChecks returns the state of all checks together.
 func combineChecks(all []Check) CheckState {
 	is := func(state CheckState) bool {
 		return slices.ContainsFunc(all, func(c Check) bool { return c.State == state })

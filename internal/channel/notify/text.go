@@ -60,7 +60,7 @@ func weigh(n *notice.Notice) weight {
 // String returns what was sent, to be kept.
 func (t text) String() string { return t.title + "\n" + t.body }
 
-// joinTitle is the text for a service that shows no title.
+// joinTitle returns the text for a service that shows no title.
 func (t text) joinTitle() string {
 	if t.headed {
 		return t.String()

@@ -243,7 +243,7 @@ func (s *session) tool(u *update) {
 // newCall is the news that announces a call.
 const newCall = "tool_call"
 
-// isOver reports whether the agent told the end of the call.
+// isOver reports whether the agent said that the call has ended.
 func (c *call) isOver() bool { return c.status == statusCompleted || c.status == statusFailed }
 
 // hear notes a call of which only a request for permission told.
