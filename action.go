@@ -10,27 +10,28 @@ import (
 	"unicode"
 )
 
-// CanonicalAction returns the bytes of an action as they are stored, hashed,
-// shown and sent: JSON without white space between its tokens, with <, > and &
-// as they are, in the order in which the asker wrote it. A JSON encoder may
-// write these characters as escapes; the canonical bytes, and so the hash, are
-// the same.
+// CanonicalAction returns the bytes of an action as Fermata stores, hashes,
+// shows and sends them. The bytes are JSON without white space between the
+// tokens, with <, > and & unescaped, and with the keys in the asker's order. A
+// JSON encoder may write these characters as escapes; the canonical bytes, and
+// so the hash, stay the same.
 func CanonicalAction(action []byte) json.RawMessage {
 	var compact bytes.Buffer
 	if json.Compact(&compact, action) != nil {
-		// Not JSON: refused when it is asked; the bytes stand for themselves.
+		// The bytes are not JSON, so they stand for themselves. Asking refuses
+		// such an action.
 		return slices.Clone(action)
 	}
 	return unescapeHTML(compact.Bytes())
 }
 
-// HashAction returns the hash by which an answer names the action it saw: the
-// SHA-256 of its canonical bytes in hex.
+// HashAction returns the hash by which an answer names the action that its
+// author saw: the SHA-256 of the canonical bytes, in hex.
 func HashAction(action []byte) string { return hashBytes(CanonicalAction(action)) }
 
-// ActionHashes returns every hash by which an action is known: that of its
-// canonical bytes first. Earlier versions stored and hashed actions with <, >
-// and & escaped; the hash of that form is the second.
+// ActionHashes returns every valid hash of an action. The first is the hash of
+// its canonical bytes. The second is the hash of the form with <, > and &
+// escaped, which earlier versions stored.
 func ActionHashes(action []byte) []string {
 	canonical := CanonicalAction(action)
 	var escaped bytes.Buffer
@@ -38,7 +39,7 @@ func ActionHashes(action []byte) []string {
 	return []string{hashBytes(canonical), hashBytes(escaped.Bytes())}
 }
 
-// HasHash reports whether the hash is one of the action's.
+// HasHash reports whether hash is one of the hashes of the action.
 func HasHash(action []byte, hash string) bool { return slices.Contains(ActionHashes(action), hash) }
 
 func hashBytes(data []byte) string {
@@ -46,11 +47,11 @@ func hashBytes(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// htmlEscapes are the escapes that encoders write for the characters of HTML.
+// htmlEscapes maps the escapes that JSON encoders write for <, > and & to these characters.
 var htmlEscapes = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&'}
 
-// unescapeHTML writes the characters of HTML as they are. It leaves every other
-// escape: a backslash that is escaped itself begins none.
+// unescapeHTML replaces the escapes of <, > and & by these characters. It
+// leaves every other escape alone: an escaped backslash begins no new escape.
 func unescapeHTML(data []byte) []byte {
 	const length = len(`\u0026`)
 	out := make([]byte, 0, len(data))
@@ -72,8 +73,8 @@ func unescapeHTML(data []byte) []byte {
 	return out
 }
 
-// ExactJSON writes v as JSON in which <, > and & stand as they are: the bytes
-// of an action within it do not change.
+// ExactJSON returns v as JSON in which <, > and & are not escaped, so that the
+// bytes of an action inside v do not change.
 func ExactJSON(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -82,8 +83,8 @@ func ExactJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
-// foldKey is the one spelling of keys that differ in case alone, also in scripts where a
-// letter has more than two forms: s, S and ſ are one, and so are k, K and the sign for kelvin.
+// foldKey returns one spelling for all keys that differ only in case. It also covers letters with more than two
+// forms: s, S and ſ become one letter, and so do k, K and the kelvin sign.
 func foldKey(key string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -94,12 +95,13 @@ func foldKey(key string) string {
 	}, key)
 }
 
-// repeatedKey finds a key that stands twice in one object of a JSON document:
-// a reader who sees both cannot tell which one a program takes. Keys that
-// differ in case alone count, since many programs take either.
+// repeatedKey returns a key that appears twice in one object of a JSON
+// document. A reader who sees both cannot tell which one a program takes. Keys
+// that differ only in case count as repeated, since many programs take either.
 func repeatedKey(data []byte) (string, bool) {
 	dec := json.NewDecoder(bytes.NewReader(data))
-	// One entry for every object or list that is open; a list has no keys.
+	// The stack has one entry for each open object or list. The entry of a list
+	// is nil, because a list has no keys.
 	var open []map[string]bool
 	key := false
 	for {

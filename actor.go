@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ActorKind says what kind of party did something.
+// ActorKind is the kind of party that did something.
 type ActorKind string
 
 // Kinds of actors.
@@ -17,22 +17,23 @@ const (
 	ActorTimeout ActorKind = "timeout"
 )
 
-// ActorKinds lists every kind.
+// ActorKinds lists every kind of actor.
 var ActorKinds = []ActorKind{ActorHuman, ActorAgent, ActorSystem, ActorPolicy, ActorTimeout}
 
-// Actor is who did something. Time and rules are actors of their own kind, so
-// that what they decide never looks like a person's decision.
+// Actor is the party that did something. Time and rules are actors of their own
+// kind, so that their decisions never look like a person's decision.
 type Actor struct {
 	Kind ActorKind `json:"kind" enum:"human,agent,system,policy,timeout"`
-	// ID is a member's or a token's id; empty for system, policy and timeout.
+	// ID is the id of a member or a token. It is empty for system, policy and timeout.
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name,omitempty"`
 }
 
-// Is reports whether both are the same person, agent or other actor. Names do not count, since people change them.
+// Is reports whether both are the same person, agent or other actor. It ignores
+// names, since people change them.
 func (a Actor) Is(other Actor) bool { return a.Kind == other.Kind && a.ID == other.ID }
 
-// DisplayName is the actor's name on one line, or what kind of party it is.
+// DisplayName returns the actor's name on one line, or its kind if it has no name.
 func (a Actor) DisplayName() string {
 	if name := oneLine(a.Name); name != "" {
 		return name
@@ -52,8 +53,8 @@ type Role string
 
 // Roles, from least to most.
 const (
-	// RoleNone lets a person see nothing. As the role in a project it hides that project. As the role in the workspace it
-	// hides every project in which the person has no other role.
+	// RoleNone lets a person see nothing. As a role in a project, it hides that project. As a role in the workspace,
+	// it hides every project in which the person has no other role.
 	RoleNone      Role = "none"
 	RoleViewer    Role = "viewer"
 	RoleResponder Role = "responder"
@@ -61,10 +62,10 @@ const (
 	RoleAdmin     Role = "admin"
 )
 
-// Roles lists every role with which somebody sees a project, from least to most.
+// Roles lists every role that can see a project, from the least rights to the most.
 var Roles = []Role{RoleViewer, RoleResponder, RoleOperator, RoleAdmin}
 
-// AtLeast reports whether r includes what least may do.
+// AtLeast reports whether r includes all rights of least.
 func (r Role) AtLeast(least Role) bool {
 	return slices.Index(Roles, r) >= slices.Index(Roles, least)
 }
@@ -84,7 +85,7 @@ const (
 // Scopes lists every scope.
 var Scopes = []Scope{ScopeAsk, ScopeAnswer, ScopeWork, ScopeRead, ScopeAdmin}
 
-// Assurance says how strongly a person is known who answers (spec §8).
+// Assurance is how strongly a person proved their identity (spec §8).
 type Assurance string
 
 // Assurances, from weakest to strongest.
@@ -98,49 +99,50 @@ const (
 // Assurances lists every assurance, from weakest to strongest.
 var Assurances = []Assurance{AssuranceLink, AssuranceChannel, AssuranceSession, AssurancePasskey}
 
-// AtLeast reports whether a person is known as strongly as least asks for.
+// AtLeast reports whether a is as strong as least, or stronger.
 func (a Assurance) AtLeast(least Assurance) bool {
 	return slices.Index(Assurances, a) >= slices.Index(Assurances, least)
 }
 
-// Caller is who makes a request, as access control found it out.
+// Caller is the party that makes a request, as access control identified it.
 type Caller struct {
 	WorkspaceID string
-	// Kind is human for a person's token or session, agent for an agent's or a
-	// worker's token, system for the server itself.
+	// Kind is human for a person's token or session, agent for the token of an
+	// agent or a worker, and system for the server itself.
 	Kind ActorKind
-	// TokenID is the token that was shown; empty in single-user mode and in a
-	// session.
+	// TokenID is the token of the request. It is empty in single-user mode and
+	// in a browser session.
 	TokenID string
-	// SessionID is the browser session that was shown; empty without one.
+	// SessionID is the browser session of the request. It is empty if there is none.
 	SessionID string
-	// MemberID is the person; empty for agents.
+	// MemberID is the id of the person. It is empty for agents.
 	MemberID string
 	Name     string
-	// Role is what the person may do where Projects says nothing else.
+	// Role is the person's role in every project that Projects does not name.
 	Role     Role
 	Projects map[string]Role
 	Groups   []string
 	Scopes   []Scope
 	// TokenProjects are the projects that an agent's token names. If it names none, the agent sees every project.
 	TokenProjects []string
-	// Assurance is how strongly the person is known.
+	// Assurance is how strongly the person proved their identity.
 	Assurance Assurance
-	// AdminNeeds is the assurance that the policy asks of admins, if the person does not have it; else it is empty.
+	// AdminNeeds is the assurance that the policy requires of admins, if this
+	// person does not have it. Otherwise it is empty.
 	AdminNeeds Assurance
-	// EndsAt is when the token or the session ends, if nobody ends it before;
-	// zero where it does not.
+	// EndsAt is the end of the token or the session, unless it is revoked
+	// sooner. It is zero if there is no end.
 	EndsAt time.Time
-	// Outside says that the person answers over a channel or by a link, where
-	// nobody signs in: what the policy leaves open is closed there by risk.
+	// Outside reports whether the person answers over a channel or by a link,
+	// without signing in. Where the policy says nothing, the risk then decides
+	// which assurance the answer needs.
 	Outside bool
 }
 
-// IsEnded reports whether the token or the session is over.
+// IsEnded reports whether the token or the session has ended at the instant now.
 func (c Caller) IsEnded(now time.Time) bool { return !c.EndsAt.IsZero() && !now.Before(c.EndsAt) }
 
-// RoleIn returns what the person may do in a project. An admin is one
-// everywhere.
+// RoleIn returns the person's role in a project. An admin is an admin in every project.
 func (c Caller) RoleIn(project string) Role { return roleIn(c.Role, c.Projects, project) }
 
 func roleIn(role Role, projects map[string]Role, project string) Role {
@@ -150,7 +152,7 @@ func roleIn(role Role, projects map[string]Role, project string) Role {
 	return role
 }
 
-// Actor returns the caller as it is written into events.
+// Actor returns the caller in the form that events store.
 func (c Caller) Actor() Actor {
 	id := c.TokenID
 	if c.Kind == ActorHuman {
@@ -159,9 +161,9 @@ func (c Caller) Actor() Actor {
 	return Actor{Kind: c.Kind, ID: id, Name: c.Name}
 }
 
-// Has reports whether the caller's token carries the scope. Every scope lets
-// its holder read; admin includes all of a person's scopes. An agent never
-// has answer or admin, whatever its token says.
+// Has reports whether the caller may use the scope. Any scope includes read.
+// For everybody but agents, admin includes all scopes. An agent never has
+// answer or admin, whatever its token says.
 func (c Caller) Has(scope Scope) bool {
 	if c.Kind == ActorAgent && (scope == ScopeAnswer || scope == ScopeAdmin) {
 		return false

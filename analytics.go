@@ -6,78 +6,80 @@ import (
 	"unicode"
 )
 
-// ReflexWithin is how quickly an answer comes that nobody can have thought
-// about.
+// ReflexWithin is the time within which an answer is too quick to be a considered one.
 const ReflexWithin = 2 * time.Second
 
-// MaxAlike is the length of what [Alike] returns in characters.
+// MaxAlike is the maximum length of a result of [Alike], in characters.
 const MaxAlike = 80
 
-// Share is a part of a whole. It always names the number of which it is one.
+// Share is a part of a whole. It always comes with the size of the whole.
 type Share struct {
-	// Value is from 0 to 1; nil when there is nothing to take a part of.
+	// Value is from 0 to 1. It is nil if the whole is empty.
 	Value *float64 `json:"value"`
 	N     int64    `json:"n" doc:"of how many"`
 }
 
-// Times are how long something took: seconds of three digits, by the nearest
-// rank.
+// Times are statistics of durations, in seconds with three decimals.
+// Percentiles are taken by the nearest rank.
 type Times struct {
-	// Median and P90 are nil when nothing was timed.
+	// Median and P90 are nil if nothing was timed.
 	Median *float64 `json:"median_seconds"`
 	P90    *float64 `json:"p90_seconds"`
 	N      int64    `json:"n" doc:"of how many"`
 }
 
-// AnswerFigures are about what people answered.
+// AnswerFigures are the statistics of people's answers.
 type AnswerFigures struct {
-	// Answered is how many questions people answered.
+	// Answered is the number of questions that people answered.
 	Answered int64 `json:"answered" doc:"by people"`
-	// TimeToAnswer is from asking to a person's answer.
+	// TimeToAnswer is the time from the question to a person's answer.
 	TimeToAnswer Times `json:"time_to_answer"`
-	// Reflex is the part of the answers that came within two seconds.
+	// Reflex is the share of the answers that came within two seconds.
 	Reflex Share `json:"reflex"`
 }
 
-// Figures are about questions that were asked in a period, as they stand now.
+// Figures are the statistics of the questions that were asked in a period. They
+// describe the present state of these questions.
 type Figures struct {
-	// Asked is how many: the sum of the five below.
+	// Asked is the number of questions. It is the sum of Pending, Answered,
+	// ByRule, TimedOut and Cancelled.
 	Asked   int64 `json:"asked"`
 	Pending int64 `json:"pending"`
 	AnswerFigures
-	// ByRule is how many a rule answered, so that nobody was waited for.
+	// ByRule is the number of questions that a rule answered without waiting for a person.
 	ByRule    int64 `json:"by_rule"`
 	TimedOut  int64 `json:"timed_out"`
 	Cancelled int64 `json:"cancelled"`
-	// TimeoutRate is the part that timed out of those that a person answered
-	// or nobody did.
+	// TimeoutRate is TimedOut as a share of the questions that timed out or
+	// were answered by a person.
 	TimeoutRate Share `json:"timeout_rate"`
 }
 
-// Period is a stretch of time: from an instant, until before another.
+// Period is a span of time. It includes From and excludes To.
 type Period struct {
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
 }
 
-// TypeFigures are the figures of one type of question.
+// TypeFigures are the statistics of one type of question.
 type TypeFigures struct {
 	Type QuestionType `json:"type" enum:"blocking,non_blocking,approval,error_recovery"`
 	Figures
 }
 
-// ChannelFigures are about what came by one channel; "" is one without a name.
+// ChannelFigures are the statistics of the answers that came over one channel.
+// The channel "" stands for answers that named none.
 type ChannelFigures struct {
 	Channel string `json:"channel"`
 	AnswerFigures
 }
 
-// AnalyticsSummary is a period at a glance.
+// AnalyticsSummary is the summary of a period.
 type AnalyticsSummary struct {
 	Period
 	Figures
-	// Types has every type that was asked, Channels every one that was
-	// answered by, the most used first.
+	// Types lists every type that was asked. Channels lists every channel that
+	// carried an answer. Both begin with the most used one.
 	Types    []TypeFigures    `json:"types"`
 	Channels []ChannelFigures `json:"channels"`
 }
@@ -92,7 +94,7 @@ const (
 	EveryWeek SeriesInterval = "week"
 )
 
-// Length returns how long a step is; 0 for one that there is not.
+// Length returns the length of a step, or 0 if the interval is unknown.
 func (i SeriesInterval) Length() time.Duration {
 	switch i {
 	case EveryHour:
@@ -106,72 +108,75 @@ func (i SeriesInterval) Length() time.Duration {
 	}
 }
 
-// SeriesStep are the figures of the questions asked in one step.
+// SeriesStep holds the statistics of the questions that were asked in one step.
 type SeriesStep struct {
 	Period
 	Figures
 }
 
-// AnalyticsSeries is a period step by step, also where nothing was asked. The
-// steps are counted from the beginning of the period; the last may be shorter.
+// AnalyticsSeries is a period step by step, including steps in which nothing
+// was asked. The steps begin at the start of the period; the last one may be
+// shorter.
 type AnalyticsSeries struct {
 	Period
 	Interval SeriesInterval `json:"interval" enum:"hour,day,week"`
 	Items    []SeriesStep   `json:"items"`
 }
 
-// AlikeFigures are the figures of questions that are asked in the same words.
+// AlikeFigures are the statistics of questions that share their wording (see [Alike]).
 type AlikeFigures struct {
-	// Title and QuestionID are those of the newest.
+	// Title and QuestionID belong to the newest of these questions.
 	Title      string `json:"title"`
 	QuestionID string `json:"question_id"`
 	Figures
 }
 
-// AnalyticsQuestions are the questions that were asked most often, of those
-// that have closed.
+// AnalyticsQuestions lists the questions that were asked most often. It counts
+// only closed questions.
 type AnalyticsQuestions struct {
 	Period
-	// Closed is how many questions have closed, of which these are the most
-	// common ones.
+	// Closed is the number of all closed questions of the period. Items covers
+	// only the most common ones.
 	Closed int64          `json:"closed"`
 	Items  []AlikeFigures `json:"items"`
 }
 
-// ResponderFigures are about what one person answered.
+// ResponderFigures are the statistics of one person's answers.
 type ResponderFigures struct {
 	ID string `json:"id"`
-	// Handle is empty for a person who is no member any more.
+	// Handle is empty if the person is not a member.
 	Handle string `json:"handle,omitempty"`
 	AnswerFigures
 }
 
-// AnalyticsResponders are the people who answered, the busiest first. An
-// approval that several gave counts for the one whose vote decided it.
+// AnalyticsResponders lists the people who answered, the busiest first. An
+// approval by several people counts for the person whose vote decided it.
 type AnalyticsResponders struct {
 	Period
 	Items []ResponderFigures `json:"items"`
 }
 
-// ProjectFigures are the figures of one project.
+// ProjectFigures are the statistics of one project.
 type ProjectFigures struct {
 	Project string `json:"project"`
 	Figures
 }
 
-// AnalyticsProjects are the projects that asked, the busiest first.
+// AnalyticsProjects lists the projects that asked, the busiest first.
 type AnalyticsProjects struct {
 	Period
 	Items []ProjectFigures `json:"items"`
 }
 
-// Alike returns what questions have in common that are asked again and again:
-// the title in lower case, with # for every word that has a digit.
+// Alike returns the part of a title that repeated questions share: the title in
+// lower case, with # for every word that contains a digit, cut to [MaxAlike]
+// characters.
 func Alike(title string) string {
 	words := strings.Fields(strings.ToLower(title))
 	for i, word := range words {
 		if strings.ContainsFunc(word, unicode.IsDigit) {
-			// What ends the sentence belongs to it, and not to the number.
+			// Punctuation at the end of the word belongs to the sentence and
+			// not to the number, so it stays.
 			words[i] = "#" + word[len(strings.TrimRightFunc(word, unicode.IsPunct)):]
 		}
 	}

@@ -12,32 +12,33 @@ import (
 	"time"
 )
 
-// Answer is what a person submits.
+// Answer is the answer that a person submits.
 type Answer struct {
-	// Answer is the value, where there is one item.
+	// Answer is the value if the question has one item.
 	Answer any `json:"answer,omitempty"`
-	// Answers holds the values by item key, where there are several.
+	// Answers holds the values by item key if the question has several items.
 	Answers map[string]any `json:"answers,omitempty"`
 	Comment string         `json:"comment,omitempty" maxLength:"20000"`
-	// Restart lets a late answer start the task again.
+	// Restart makes a late answer start the task again.
 	Restart bool `json:"restart,omitempty"`
 	// ActionHash names the action that the person saw.
 	ActionHash string `json:"action_hash,omitempty"`
-	// Action is the edited action, to approve instead of the one asked.
+	// Action is an edited action. The person approves it instead of the action
+	// that the question shows.
 	Action json.RawMessage `json:"action,omitempty"`
-	// Channel says where the person answered: web, cli, slack …
+	// Channel is the channel over which the person answered, such as web, cli or slack.
 	Channel string `json:"channel,omitempty" maxLength:"40"`
-	// Undo asks that the answer be held for some seconds, in which its author
-	// can take it back.
+	// Undo holds the answer for some seconds, so that its author can take it back.
 	Undo bool `json:"undo,omitempty"`
-	// Signature is that of the person's passkey, where the question needs one.
+	// Signature is the signature of the person's passkey, for a question that requires one.
 	Signature *AnswerSignature `json:"signature,omitempty" doc:"where the question needs_signature: see POST /v1/questions/{id}/decision"`
 	// Signed is the signature after the server has checked it. Only the server sets it.
 	Signed *SignedDecision `json:"-"`
 }
 
-// MayAnswer is the one rule that says who may answer a question, for every
-// channel (spec §8). It returns [CodeNotEligible] with the reason.
+// MayAnswer returns nil if the caller may answer the question, and otherwise
+// [CodeNotEligible] with the reason. Every channel uses this one rule (spec
+// §8). It does not check the assurance; [Question.MayDecide] does.
 func (q *Question) MayAnswer(c Caller) error {
 	switch {
 	case c.Kind != ActorHuman:
@@ -55,7 +56,8 @@ func (q *Question) MayAnswer(c Caller) error {
 	return nil
 }
 
-// mayDecide says who may answer, and is known strongly enough for it.
+// mayDecide returns nil if the caller may answer q and is signed in strongly
+// enough for its risk.
 func (q *Question) mayDecide(c Caller) error {
 	if err := q.MayAnswer(c); err != nil {
 		return err
@@ -63,8 +65,9 @@ func (q *Question) mayDecide(c Caller) error {
 	return q.CheckAssurance(c)
 }
 
-// CheckAssurance refuses a person who is not known as strongly as the policy
-// asks. He may see the question and answer it once he is.
+// CheckAssurance refuses a person whose assurance is below the one that the
+// policy requires. The person may see the question, and may answer it after a
+// stronger sign-in.
 func (q *Question) CheckAssurance(c Caller) error {
 	least := q.leastAssurance(c.Outside)
 	if least == "" || c.Assurance.AtLeast(least) {
@@ -84,8 +87,8 @@ func (q *Question) CheckAssurance(c Caller) error {
 		c.Assurance, q.Risk, least).WithHint("%s", how)
 }
 
-// leastAssurance returns how strongly a person must be known to decide the question. Outside means over a channel or by a
-// link. An empty result accepts everybody who may answer.
+// leastAssurance returns the assurance that a person needs to decide the question. The argument outside means that
+// the answer comes over a channel or by a link. An empty result accepts every person who may answer.
 func (q *Question) leastAssurance(outside bool) Assurance {
 	if q.LeastAssurance == "" && (outside || usualAssurance[q.Risk] != "") {
 		return q.leastOutside()
@@ -93,10 +96,10 @@ func (q *Question) leastAssurance(outside bool) Assurance {
 	return q.LeastAssurance
 }
 
-// leastOutside is how strongly somebody must be known where the policy does not
-// say. It holds over a channel and by a link, and for high and critical risks anywhere: low risks by whoever has
-// the link, medium ones by who one is in the channel, high ones after a
-// sign-in, and critical ones by two people or a passkey.
+// leastOutside returns the assurance that is required where the policy does not say. It applies over a channel and by
+// a link, and to high and critical risks everywhere. For a low risk, the link is enough. For a medium risk, the
+// person's identity in the channel is enough. A high risk needs a sign-in. A critical risk needs two people or a
+// passkey.
 func (q *Question) leastOutside() Assurance {
 	switch q.Risk {
 	case RiskMedium:
@@ -113,12 +116,12 @@ func (q *Question) leastOutside() Assurance {
 	}
 }
 
-// MayDecide reports whether the caller may answer the question, and is known
-// strongly enough for it.
+// MayDecide returns nil if the caller may answer the question and is signed in
+// strongly enough for its risk.
 func (q *Question) MayDecide(c Caller) error { return q.mayDecide(c) }
 
-// assigned reports whether the question is for the caller: by handle, group or
-// role, or because it is for anybody.
+// assigned reports whether the question is for the caller: it names the
+// caller's handle, group or role, or it names nobody and so is for all.
 func (q *Question) assigned(c Caller) bool {
 	if len(q.Assignees) == 0 {
 		return true
@@ -135,26 +138,26 @@ func (q *Question) assigned(c Caller) bool {
 	})
 }
 
-// AnswerOutcome is what an answer came to.
+// AnswerOutcome is the effect of an answer.
 type AnswerOutcome int
 
-// What an answer may come to.
+// Outcomes of an answer.
 const (
-	// AnswerCloses closed the question.
+	// AnswerCloses means that the answer closed the question.
 	AnswerCloses AnswerOutcome = iota
-	// AnswerRepeats repeats what the same person answered before.
+	// AnswerRepeats means that the same person gave the same answer before.
 	AnswerRepeats
-	// AnswerVotes counts as one of several that are needed.
+	// AnswerVotes means that the answer is one of several votes that are needed.
 	AnswerVotes
-	// AnswerLate came after the deadline and was kept.
+	// AnswerLate means that the answer came after the deadline and was stored.
 	AnswerLate
-	// AnswerHeld is kept until it is released or taken back.
+	// AnswerHeld means that the answer is stored until it is released or taken back.
 	AnswerHeld
 )
 
-// ApplyAnswer applies a person's answer to the question. It is the only way in
-// which a person closes one. The question must not be [Question.Decided]: an
-// overdue question is expired first.
+// ApplyAnswer applies a person's answer to the question. A person's answer
+// closes a question only through ApplyAnswer. The question must not be
+// [Question.Decided]: the caller must expire an overdue question first.
 func (q *Question) ApplyAnswer(a Answer, c Caller, now time.Time) (AnswerOutcome, error) {
 	if q.isClosed() || q.Held != nil {
 		return q.applyToDecided(a, c, now)
@@ -170,7 +173,7 @@ func (q *Question) ApplyAnswer(a Answer, c Caller, now time.Time) (AnswerOutcome
 	return AnswerCloses, nil
 }
 
-// applyToDecided treats an answer to a question that has one, or another end.
+// applyToDecided applies an answer to a question that is closed or that has a held answer.
 func (q *Question) applyToDecided(a Answer, c Caller, now time.Time) (AnswerOutcome, error) {
 	c = a.knownBy(c)
 	if err := q.mayDecide(c); err != nil {
@@ -188,7 +191,8 @@ func (q *Question) applyToDecided(a Answer, c Caller, now time.Time) (AnswerOutc
 	}
 }
 
-// resolve checks a person's answer with its signature and returns what it makes of the question.
+// resolve checks a person's answer together with its signature, and returns the
+// resolution that it makes.
 func (q *Question) resolve(a Answer, c Caller, now time.Time) (Resolution, error) {
 	c = a.knownBy(c)
 	r, err := q.unsigned(a, c, now)
@@ -199,7 +203,8 @@ func (q *Question) resolve(a Answer, c Caller, now time.Time) (Resolution, error
 	return r, q.checkSignature(&a, &r, c, now)
 }
 
-// unsigned checks a person's answer and returns what it makes of the question, without the signature.
+// unsigned checks a person's answer without its signature, and returns the
+// resolution that it makes.
 func (q *Question) unsigned(a Answer, c Caller, now time.Time) (Resolution, error) {
 	if err := q.mayDecide(c); err != nil {
 		return Resolution{}, err
@@ -223,7 +228,7 @@ func (q *Question) unsigned(a Answer, c Caller, now time.Time) (Resolution, erro
 	return r, nil
 }
 
-// checkConsent makes sure that an approval is of the action that was shown.
+// checkConsent checks that an approval names the action that the person was shown.
 func (q *Question) checkConsent(a Answer, answers map[string]any) error {
 	if q.Type != Approval {
 		if len(a.Action) > 0 || a.ActionHash != "" {
@@ -239,7 +244,8 @@ func (q *Question) checkConsent(a Answer, answers map[string]any) error {
 		}).WithHint("read the question again and send its action_hash")
 	}
 	if approves && q.ActionHash != "" && !HasHash(q.Action, q.ActionHash) {
-		// The person reads the action, and the hash opens it: whoever writes the database may have changed one of them.
+		// The person reads the action, but the hash unlocks it. Anyone with
+		// write access to the database could have changed one of them.
 		return Errorf(CodePolicyViolation, "the action that is shown is not the one that was asked for: it was changed in the database").
 			WithHint("withdraw the question, and look at who writes the database: fermata audit verify")
 	}
@@ -259,7 +265,7 @@ func (q *Question) checkConsent(a Answer, answers map[string]any) error {
 	return checkEdit(q.Action, a.Action)
 }
 
-// normalize checks an answer against the items.
+// normalize checks an answer against the items and returns its values by item key.
 func (q *Question) normalize(a Answer) (map[string]any, error) {
 	var ps problems
 	ps.text("comment", a.Comment, 0, MaxAnswerText)
@@ -311,7 +317,7 @@ func (q *Question) normalize(a Answer) (map[string]any, error) {
 	}
 }
 
-// answeredBy checks the channel of an answer. Lists and the audit show it.
+// answeredBy checks the channel of an answer, because lists and the audit show it.
 func (ps *problems) answeredBy(name string) {
 	found := len(*ps)
 	ps.text("channel", name, 0, 40)
@@ -320,14 +326,15 @@ func (ps *problems) answeredBy(name string) {
 	}
 }
 
-// OwnWords tells a person what to do with words that are none of the options.
+// OwnWords returns the advice for a person whose answer is not one of the options.
 func (q *Question) OwnWords() string {
 	return fmt.Sprintf("to say something else: pick an option and put your words beside it (comment, --comment), write to the agent "+
 		"(message: fermata message %s TEXT), or ask it back (clarify: fermata clarify %s TEXT); the question stays open meanwhile", q.TaskID, q.ID)
 }
 
-// applyToClosed treats an answer to a closed question: the same again is fine,
-// a late one is kept, any other is a conflict that names the winner.
+// applyToClosed applies an answer to a closed question. It accepts a repeated
+// answer, and stores a late one. Any other answer is a conflict, and its error
+// names the answer that won.
 func (q *Question) applyToClosed(a Answer, answers map[string]any, c Caller, now time.Time) (AnswerOutcome, error) {
 	r := q.Resolution
 	same := func(by Actor, values map[string]any) bool {
@@ -352,7 +359,8 @@ func (q *Question) applyToClosed(a Answer, answers map[string]any, c Caller, now
 		if err := q.checkConsent(a, answers); err != nil {
 			return 0, err
 		}
-		// The answer was kept before; now its author wants the task to go on.
+		// The answer was stored before, and its author asks for the restart
+		// with this repetition.
 		r.Late[i].Restarted = true
 		return AnswerLate, nil
 	}
@@ -375,8 +383,8 @@ func (q *Question) applyToClosed(a Answer, answers map[string]any, c Caller, now
 	return AnswerLate, nil
 }
 
-// keptComment refuses the same answer with a comment that was not kept with the first
-// one: what a person wrote is never dropped in silence.
+// keptComment refuses a repeated answer whose comment was not stored with the first one. A person's comment is never
+// dropped without an error.
 func (q *Question) keptComment(a Answer, kept string) error {
 	if comment := strings.TrimSpace(a.Comment); comment == "" || comment == strings.TrimSpace(kept) {
 		return nil
@@ -386,8 +394,8 @@ func (q *Question) keptComment(a Answer, kept string) error {
 	return e.WithHint("write it into the thread of the task: fermata message %s TEXT", q.TaskID)
 }
 
-// sameEdit reports whether the answer approves the same action as before:
-// edited to the same bytes, or not edited both times.
+// sameEdit reports whether the answer approves the same action as before: both
+// are edited to the same bytes, or neither is edited.
 func (r *Resolution) sameEdit(action json.RawMessage) bool {
 	if len(action) == 0 || len(r.Action) == 0 {
 		return len(action) == len(r.Action)
@@ -395,14 +403,15 @@ func (r *Resolution) sameEdit(action json.RawMessage) bool {
 	return HasHash(action, r.ActionHash)
 }
 
-// ClosedError is the conflict that names who decided what and when.
+// ClosedError returns the conflict error for an answer to a closed question. It
+// says who decided the question, how and when.
 func (q *Question) ClosedError() error {
 	e := Errorf(CodeQuestionClosed, "the question is closed: %s", q.Resolution.Sentence())
 	e.Question = q
 	return e.WithHint("%s", q.Resolution.closedHint())
 }
 
-// closedHint says what somebody can do who wanted to act on a question that is closed.
+// closedHint returns the advice for a person who acted on a closed question.
 func (r *Resolution) closedHint() string {
 	switch r.Status {
 	case Answered:
@@ -417,7 +426,7 @@ func (r *Resolution) closedHint() string {
 	}
 }
 
-// Sentence says in words how the question ended.
+// Sentence returns one sentence that says how the question ended.
 func (r *Resolution) Sentence() string {
 	who := string(r.DecidedBy)
 	if r.AnsweredBy != nil && r.AnsweredBy.Name != "" {
@@ -443,7 +452,7 @@ func (r *Resolution) Sentence() string {
 	}
 }
 
-// AnswerText returns the values as a person reads them.
+// AnswerText returns the answered values as text for people.
 func (r *Resolution) AnswerText() string {
 	if r.Answer != nil {
 		return valueText(r.Answer)
@@ -465,8 +474,8 @@ func valueText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// numberText writes a number as people do, without an exponent unless it would
-// be very long.
+// numberText formats a number for people. It uses an exponent only where the
+// digits would be very long.
 func numberText(n float64) string {
 	if math.Abs(n) >= 1e21 || n != 0 && math.Abs(n) < 1e-7 {
 		return strconv.FormatFloat(n, 'g', -1, 64)
@@ -474,8 +483,8 @@ func numberText(n float64) string {
 	return strconv.FormatFloat(n, 'f', -1, 64)
 }
 
-// sameAnswers compares what was stored with what was just normalized: JSON
-// turns []string into []any.
+// sameAnswers reports whether stored values equal values that were just
+// normalized. JSON decodes a stored []string as []any.
 func sameAnswers(stored, given map[string]any) bool {
 	if len(stored) != len(given) {
 		return false
@@ -495,8 +504,8 @@ func sameAnswers(stored, given map[string]any) bool {
 	return true
 }
 
-// vote counts one person's vote. Votes of one person count once, whatever
-// channel they used.
+// vote counts a person's vote. Several votes of one person count once, on
+// whatever channels they came.
 func (q *Question) vote(r Resolution, now time.Time) (AnswerOutcome, error) {
 	value, _ := r.Answers[q.Items[0].Key].(string)
 	voted := slices.IndexFunc(q.Votes, func(v Vote) bool { return v.By.ID == r.AnsweredBy.ID })
@@ -508,7 +517,8 @@ func (q *Question) vote(r Resolution, now time.Time) (AnswerOutcome, error) {
 	} else if err := q.keptComment(Answer{Comment: r.Comment}, v.Comment); err != nil {
 		return 0, err
 	}
-	// A person who votes again has the votes counted again. One that did not count may count now.
+	// A repeated vote makes all votes count again, because a vote that was
+	// discounted before may count at this call.
 	approvals, rejections := q.count()
 	needed := 1
 	if q.Approvals.Reject == "majority" {
@@ -540,7 +550,7 @@ func (q *Question) count() (approvals, rejections int) {
 	return approvals, rejections
 }
 
-// voteOf returns the caller's vote, nil if there is none.
+// voteOf returns the caller's vote, or nil if there is none.
 func (q *Question) voteOf(c Caller) *Vote {
 	for i := range q.Votes {
 		if q.Votes[i].By.ID == c.MemberID {

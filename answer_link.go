@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	// AnswerLinkLasts is for how long at most somebody answers by a link.
+	// AnswerLinkLasts is the longest time for which an answer link is valid.
 	AnswerLinkLasts = 14 * 24 * time.Hour
-	// AnswerLinkPause is how long the page of a link waits between the answer
-	// and its confirmation. Programs that open links do not wait.
+	// AnswerLinkPause is the time that must pass between an answer on the page
+	// of a link and its confirmation. Programs that open links do not wait.
 	AnswerLinkPause = 2 * time.Second
-	// AnswerLinkConfirm is how long a confirmation of an answer is good for.
+	// AnswerLinkConfirm is the time for which the confirmation of an answer is valid.
 	AnswerLinkConfirm = time.Hour
 )
 
-// answerLinkInText finds the address of a link in a text, also where the text
-// stands in an address itself.
+// answerLinkInText matches the address of an answer link in a text, even if the
+// text is part of an address itself.
 var answerLinkInText = regexp.MustCompile(`((?i:/|%2f|\\/|\\u002f)a(?i:/|%2f|\\/|\\u002f))[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{24}`)
 
-// WithoutAnswerLinks returns the text without the secrets of answer links:
-// whoever reads a secret can answer in the name of its member.
+// WithoutAnswerLinks returns the text without the secrets of answer links.
+// Anyone who reads a secret can answer in the name of its member.
 func WithoutAnswerLinks(text string) string {
 	if !strings.Contains(text, ".") {
 		return text
@@ -35,41 +35,40 @@ func WithoutAnswerLinks(text string) string {
 	return answerLinkInText.ReplaceAllString(text, "${1}[removed]")
 }
 
-// LinkAnswers says what may be answered by a link that was sent to a person,
-// without signing in.
+// LinkAnswers is the highest risk that a person may answer by a link without signing in.
 type LinkAnswers string
 
-// What may be answered by a link.
+// Settings for answers by a link.
 const (
-	// LinkAnswersOff lets nothing be answered so.
+	// LinkAnswersOff allows no answers by a link.
 	LinkAnswersOff LinkAnswers = "off"
-	// LinkAnswersLow lets questions of low risk be answered so. It is the
-	// default.
+	// LinkAnswersLow allows answers by a link to questions of low risk. It is the default.
 	LinkAnswersLow LinkAnswers = "low"
-	// LinkAnswersMedium lets those of medium risk be answered so, too.
+	// LinkAnswersMedium allows answers by a link to questions of low and medium risk.
 	LinkAnswersMedium LinkAnswers = "medium"
 )
 
 var linkAnswers = []string{string(LinkAnswersOff), string(LinkAnswersLow), string(LinkAnswersMedium)}
 
-// AnswerLink lets one person answer one question without signing in. Whoever
-// has it is known as a link holder, and no better.
+// AnswerLink is the permission for one person to answer one question without
+// signing in. A caller with it has the assurance link, and no stronger one.
 type AnswerLink struct {
 	Workspace, QuestionID, MemberID string
 	ExpiresAt                       time.Time
-	// Generation is how often the member's links were revoked. It is signed and
-	// not written.
+	// Generation counts how often the member's links were revoked. It is signed
+	// but not part of the address.
 	Generation int64
 }
 
-// errBadAnswerLink is for an address that was not made here, or was revoked.
+// errBadAnswerLink returns the error for an address that this server did not
+// make, or that was revoked.
 func errBadAnswerLink() error {
 	return Errorf(CodeNotFound, "the link is not good: it was not copied whole, or it was revoked").
 		WithHint("open the newest message, or sign in")
 }
 
-// ReadAnswerLink returns what a link says. It is not to be believed before it
-// is [AnswerLink.CheckSignature].
+// ReadAnswerLink returns the content of a link. Do not trust it before
+// [AnswerLink.CheckSignature] accepts it.
 func ReadAnswerLink(token string) (AnswerLink, error) {
 	body, _, ok := strings.Cut(token, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(body)
@@ -84,15 +83,15 @@ func ReadAnswerLink(token string) (AnswerLink, error) {
 	return AnswerLink{Workspace: parts[0], QuestionID: parts[1], MemberID: parts[2], ExpiresAt: time.Unix(until, 0).UTC()}, nil
 }
 
-// Sign returns the link as it stands in an address. The same link is written
-// in the same way each time.
+// Sign returns the token that goes into the address of the link. The same link
+// always gives the same token.
 func (l AnswerLink) Sign(key []byte) string {
 	body := strings.Join([]string{l.Workspace, l.QuestionID, l.MemberID, strconv.FormatInt(l.ExpiresAt.Unix(), 36)}, " ")
 	return base64.RawURLEncoding.EncodeToString([]byte(body)) + "." + l.seal(key, "link", body)
 }
 
-// CheckSignature reports whether the key signed the link as it is, with its
-// generation.
+// CheckSignature returns an error unless the key signed exactly this link, with
+// its generation.
 func (l AnswerLink) CheckSignature(token string, key []byte) error {
 	if len(key) == 0 || !hmac.Equal([]byte(l.Sign(key)), []byte(token)) {
 		return errBadAnswerLink()
@@ -100,24 +99,26 @@ func (l AnswerLink) CheckSignature(token string, key []byte) error {
 	return nil
 }
 
-// Form returns what a form of the link's page carries: it binds what is sent
-// to this link and to the action that was shown.
+// Form returns the token for a form on the page of the link. It binds the form
+// to this link and to the action that the page showed.
 func (l AnswerLink) Form(key []byte, shown string) string { return l.seal(key, "form", shown) }
 
-// SentFrom reports whether a form came from the page of this link.
+// SentFrom reports whether a form was sent from the page of this link.
 func (l AnswerLink) SentFrom(form string, key []byte, shown string) bool {
 	return hmac.Equal([]byte(l.Form(key, shown)), []byte(form))
 }
 
-// ConfirmLater returns what the confirmation of an answer carries. It binds
-// the answer to this link, to what was shown, and to the instant.
+// ConfirmLater returns the token for the confirmation of an answer. It binds
+// the answer to this link, to the content that the page showed, and to the
+// instant now.
 func (l AnswerLink) ConfirmLater(key []byte, shown, answer string, now time.Time) string {
 	at := strconv.FormatInt(now.UnixMilli(), 36)
 	return at + "." + l.seal(key, "confirm "+at, shown+"\n"+Digest(answer))
 }
 
-// Confirms reports why a confirmation does not count: it is of another answer,
-// it comes sooner than a person reads, or it is old.
+// Confirms returns nil if the confirmation is valid. It returns an error if the
+// confirmation is for another answer, comes before [AnswerLinkPause], or is
+// older than [AnswerLinkConfirm].
 func (l AnswerLink) Confirms(token string, key []byte, shown, answer string, now time.Time) error {
 	millis, _, _ := strings.Cut(token, ".")
 	from, err := strconv.ParseInt(millis, 36, 64)
@@ -140,16 +141,16 @@ func errNotConfirmed(what string) error {
 	return Errorf(CodeForbidden, "nothing was sent yet").WithHint("%s", what)
 }
 
-// seal signs a text for one use. No grant begins like this, which the same key
-// signs.
+// seal signs a text for one use. The same key signs grants, and no signed text
+// of a grant begins like this one.
 func (l AnswerLink) seal(key []byte, use, text string) string {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "answer %s\n%s\n%s\n%s\n%d\n%s", use, l.Workspace, l.QuestionID, l.MemberID, l.Generation, text)
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:18])
 }
 
-// CheckLink reports why the question is not answered by a link: its risk, or
-// the policy. It says nothing of the person.
+// CheckLink returns an error if the question may not be answered by a link,
+// because of its risk or the policy. It does not check the person.
 func (p Policy) CheckLink(q *Question) error {
 	most := p.LinkAnswers
 	if most == "" {
@@ -166,8 +167,8 @@ func (p Policy) CheckLink(q *Question) error {
 	return nil
 }
 
-// MayHoldLink refuses a link to the member who asked: the asker would read it
-// and answer the own question.
+// MayHoldLink refuses a link for the member who asked. The asker could read the
+// link and answer their own question.
 func (q *Question) MayHoldLink(m *Member) error {
 	if q.AskedBy.Kind == ActorHuman && q.AskedBy.ID == m.ID {
 		return Errorf(CodeNotEligible, "the member %s asked this question, so a link does not answer it", m.Handle).
@@ -176,15 +177,16 @@ func (q *Question) MayHoldLink(m *Member) error {
 	return nil
 }
 
-// ByLink returns the member as one who answers the question by a link.
+// ByLink returns the member as a caller who answers the question by a link.
 func (m *Member) ByLink(workspace string, q *Question) Caller {
 	c := m.Caller()
 	c.WorkspaceID, c.Assurance = workspace, AssuranceLink
-	// The policy has opened what is beyond a low risk: [Policy.CheckLink].
+	// For a risk above low, the policy has already allowed the link; see
+	// [Policy.CheckLink].
 	c.Outside = q.Risk == RiskLow
 	return c
 }
 
-// PicksDanger reports whether one of the answers picks an option that is
-// marked as dangerous.
+// PicksDanger reports whether one of the answers picks an option that is marked
+// as dangerous.
 func (q *Question) PicksDanger(answers map[string]any) bool { return q.picksDanger(answers) }

@@ -14,7 +14,7 @@ import (
 
 // Ask is a request to ask people something. It has three forms: items; the
 // short form of one item (question, response_type, options, default); and the
-// questions array that AskUserQuestion sends, taken as it is.
+// questions array of AskUserQuestion, taken unchanged.
 type Ask struct {
 	Type    QuestionType     `json:"type,omitempty" enum:"blocking,non_blocking,approval,error_recovery" doc:"default blocking"`
 	Title   string           `json:"title,omitempty" maxLength:"120"`
@@ -25,9 +25,9 @@ type Ask struct {
 	Question     string       `json:"question,omitempty" maxLength:"4000" doc:"the short form: the prompt of the one item"`
 	ResponseType ResponseType `json:"response_type,omitempty" enum:"text,choice,multi_choice,boolean,approval,number,date"`
 	Options      []Option     `json:"options,omitempty"`
-	// Other is that of every item with options that does not say by itself.
+	// Other applies to every item with options that does not set its own.
 	Other *bool `json:"other,omitempty" doc:"an answer in one's own words is possible beside the options"`
-	// Default is the default of the one item, or of several by their keys.
+	// Default is the default of the only item, or an object of defaults by item key.
 	Default any `json:"default,omitempty"`
 
 	Questions []UserQuestion `json:"questions,omitempty" maxItems:"4" doc:"the input of AskUserQuestion"`
@@ -40,9 +40,10 @@ type Ask struct {
 	Escalation []EscalationLevel `json:"escalation,omitempty" maxItems:"10"`
 	Channels   []string          `json:"channels,omitempty" maxItems:"20" doc:"channels, by name or kind, to send it over at once"`
 	Reminders  []string          `json:"reminders,omitempty" maxItems:"10" doc:"when to remind of it, counted from asking: 10m, 2h"`
-	// ShareContext lets the context be shown in public places.
+	// ShareContext allows the context in public places.
 	ShareContext bool `json:"share_context,omitempty" doc:"lets the context be shown where people who may not read the project see it"`
-	// AllowDangerDefault lets the default pick an option marked as dangerous. It lets nothing approve at a deadline.
+	// AllowDangerDefault allows a default that picks an option marked as
+	// dangerous. It does not make any deadline approve something.
 	AllowDangerDefault bool              `json:"allow_danger_default,omitempty"`
 	Priority           *int              `json:"priority,omitempty" minimum:"0" maximum:"4"`
 	Confidence         *int              `json:"confidence,omitempty" minimum:"0" maximum:"100"`
@@ -55,19 +56,20 @@ type Ask struct {
 	Metadata           map[string]string `json:"metadata,omitempty" maxProperties:"50"`
 }
 
-// Fingerprint returns a digest of the request, by which a repeated idempotency
-// key with another request is told from a retry.
+// Fingerprint returns a digest of the request. It tells a retry from a
+// different request with the same idempotency key.
 func (a Ask) Fingerprint() string {
 	if a.Other != nil && *a.Other {
-		// An agent's request takes own answers by itself: saying so asks for the same.
+		// An agent's request accepts own words by default, so a request that
+		// says it explicitly is the same request.
 		a.Other = nil
 	}
-	// A call that was put off is asked again by the next run.
+	// The next run repeats a call that was put off, under its own run id.
 	a.RunID = ""
 	return Digest(a)
 }
 
-// Digest returns a digest of the JSON form of v.
+// Digest returns a digest of the JSON form of v: the first 16 bytes of its SHA-256, in hex.
 func Digest(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -78,8 +80,8 @@ func Digest(v any) string {
 }
 
 // Open returns the question that the request opens on the task at the instant
-// now, or everything that is wrong with it. The policy bounds it; who may
-// answer is checked by [Question.CheckQuorum].
+// now, or an error that lists every problem of the request. The policy limits
+// the question. [Question.CheckQuorum] checks who may answer.
 func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Question, error) {
 	var ps problems
 	a.Action, a.State = withoutNull(a.Action), withoutNull(a.State)
@@ -127,8 +129,8 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 	return q, nil
 }
 
-// Raise gives the question at least this risk, and what the policy asks of
-// people who answer at its risk. It never lowers the risk.
+// Raise sets the question's risk to at least this risk. It also sets the
+// assurance that the policy requires at that risk. It never lowers the risk.
 func (q *Question) Raise(least Risk, p Policy) {
 	q.Risk = HigherRisk(q.Risk, least)
 	q.LeastAssurance = p.LeastFor(q)
@@ -186,8 +188,8 @@ func (ps *problems) assignees(field string, names []string) {
 	}
 }
 
-// withoutNull takes the JSON null, which clients send for a field that they
-// leave empty, for no value.
+// withoutNull returns nil for the JSON null, because some clients send null for
+// an empty field.
 func withoutNull(raw json.RawMessage) json.RawMessage {
 	if string(raw) == "null" {
 		return nil
@@ -195,7 +197,7 @@ func withoutNull(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// items brings the three forms of a request into one.
+// items converts the three forms of a request to one list of items.
 func (a Ask) items(ps *problems, typ QuestionType) []Item {
 	forms := 0
 	for _, used := range []bool{len(a.Items) > 0, a.Question != "", len(a.Questions) > 0} {
@@ -242,8 +244,9 @@ func (a Ask) items(ps *problems, typ QuestionType) []Item {
 	return items
 }
 
-// askForm is one of the three forms of a request: where its items stand, and
-// what their fields are called there. Whoever asks finds them by these names.
+// askForm is one of the three forms of a request. It names where the items are
+// and what their fields are called there, so that errors use the asker's own
+// field names.
 type askForm struct{ at, prompt, value string }
 
 var (
@@ -252,10 +255,10 @@ var (
 	shortForm     = askForm{"", "question", "value"}
 )
 
-// place is the beginning of the names of an item's fields.
+// place returns the prefix of the field names of item i.
 func (f askForm) place(i int) string { return strings.Replace(f.at, "%d", strconv.Itoa(i), 1) }
 
-// fillItems gives every item the key and the response type that it leaves out.
+// fillItems sets the key and the response type of every item that leaves them out.
 func fillItems(items []Item, typ QuestionType) {
 	for i := range items {
 		it := &items[i]
@@ -277,9 +280,10 @@ func fillItems(items []Item, typ QuestionType) {
 	}
 }
 
-// WithOwnAnswers returns the request as agents are read: people may answer it
-// in their own words, unless it says that they may not. Scripts, which do not
-// expect an answer that is no option, get one only if they say so.
+// WithOwnAnswers returns the request as agents mean it: people may answer in
+// their own words unless the request forbids it. A script gets such an answer
+// only if it asks for it, because it does not expect an answer that is not an
+// option.
 func (a Ask) WithOwnAnswers() Ask {
 	if a.Other == nil {
 		a.Other = new(true)
@@ -287,7 +291,7 @@ func (a Ask) WithOwnAnswers() Ask {
 	return a
 }
 
-// spreadOther settles which items take an answer beside their options.
+// spreadOther decides which items accept an answer that is not one of their options.
 func (a Ask) spreadOther(items []Item) {
 	for i := range items {
 		it := &items[i]
@@ -351,7 +355,7 @@ func checkItems(ps *problems, items []Item, form askForm, typ QuestionType) {
 	}
 }
 
-// checkAction freezes the bytes of what will run.
+// checkAction stores the exact bytes of the action that will run, and their hash.
 func (a Ask) checkAction(ps *problems, q *Question) {
 	if len(a.Action) == 0 {
 		return
@@ -393,8 +397,8 @@ func (a Ask) checkQuorum(ps *problems, q *Question) {
 	q.Approvals = &quorum
 }
 
-// CheckQuorum refuses a question that can never get the approvals it needs.
-// The members are all of the workspace's.
+// CheckQuorum refuses a question that can never get its required approvals. The
+// argument must hold all members of the workspace.
 func (q *Question) CheckQuorum(members []Member) error {
 	if q.Approvals == nil {
 		return nil
@@ -412,9 +416,9 @@ func (q *Question) CheckQuorum(members []Member) error {
 	return e.WithHint("name more assignees, or require fewer approvals")
 }
 
-// CheckAssignees refuses a question for people of whom none may answer it, now
-// or at a level of its escalation: it would wait for nobody. The members are
-// all of the workspace's.
+// CheckAssignees refuses a question that none of its assignees may answer, at
+// once or at a level of its escalation. Such a question would wait for nobody.
+// The argument must hold all members of the workspace.
 func (q *Question) CheckAssignees(members []Member) error {
 	if len(q.Assignees) == 0 {
 		return nil
@@ -430,10 +434,9 @@ func (q *Question) CheckAssignees(members []Member) error {
 		WithHint("name people who may: fermata member list; assignees are handles, group:NAME or role:NAME")
 }
 
-// AskOperatorsInstead gives the question to operators and admins if nobody whom it names
-// may answer, now or at a level of its escalation. It reports whether it did so. If no
-// operator and no admin may answer either, the question stays as it is. The members are
-// all of the workspace's.
+// AskOperatorsInstead assigns the question to operators and admins if none of its assignees may answer, at once or at
+// a level of its escalation. It reports whether it did so. If no operator or admin may answer either, it leaves the
+// question as it is. The argument must hold all members of the workspace.
 func (q *Question) AskOperatorsInstead(members []Member) bool {
 	if q.CheckAssignees(members) == nil {
 		return false
@@ -447,7 +450,7 @@ func (q *Question) AskOperatorsInstead(members []Member) bool {
 	return true
 }
 
-// eligible counts the people who may answer the question.
+// eligible returns the number of people who may answer the question.
 func (q *Question) eligible(members []Member) int {
 	n := 0
 	for _, m := range members {
@@ -458,7 +461,7 @@ func (q *Question) eligible(members []Member) int {
 	return n
 }
 
-// firstLine cuts a text to its first line and at most n characters.
+// firstLine returns the first line of a text, cut to n characters.
 func firstLine(s string, n int) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	runes := []rune(strings.TrimSpace(line))
@@ -468,8 +471,8 @@ func firstLine(s string, n int) string {
 	return string(runes)
 }
 
-// AsksAsMuch reports whether q asks the same people about the same action, at least as strictly as next does. An answer to q is
-// then an answer to next.
+// AsksAsMuch reports whether q asks the same people about the same action, at least as strictly as next does. If so,
+// an answer to q is also an answer to next.
 func (q *Question) AsksAsMuch(next *Question) bool {
 	defaults, _ := q.Defaults()
 	nextDefaults, _ := next.Defaults()
@@ -478,8 +481,8 @@ func (q *Question) AsksAsMuch(next *Question) bool {
 		Digest(slices.Sorted(slices.Values(q.Assignees))) == Digest(slices.Sorted(slices.Values(next.Assignees))) && Digest(q.Approvals) == Digest(next.Approvals)
 }
 
-// SameAsking reports whether asking a again is asking q once more: the same
-// dedupe key, or the same action.
+// SameAsking reports whether a asks q again: both have the same dedupe key, or
+// without dedupe keys the same action.
 func (q *Question) SameAsking(a Ask) bool {
 	if a.DedupeKey != "" || q.DedupeKey != "" {
 		return a.DedupeKey == q.DedupeKey

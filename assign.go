@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// Assignment says who is to answer a question from now on.
+// Assignment names the people who should answer a question.
 type Assignment struct {
 	Assignees []string `json:"assignees" maxItems:"50" doc:"handles, group:NAME, role:NAME; empty: any member who may answer"`
 	Note      string   `json:"note,omitempty" maxLength:"20000" doc:"a comment for them, shown in the thread"`
 }
 
-// Assign gives the question to other people. An operator may, and whoever may
-// answer it: they delegate. The members are all of the workspace's; names that
-// mean none of them are refused, so that no question waits for nobody.
+// Assign assigns the question to other people. Operators may do so, and all who
+// may answer the question, so that they can delegate. The argument members must
+// hold all members of the workspace. A name that matches none of them is
+// refused, so that no question waits for nobody.
 func (q *Question) Assign(a Assignment, c Caller, members []Member) error {
 	if err := q.mayAssign(c); err != nil {
 		return err
@@ -58,8 +59,9 @@ func (q *Question) mayAssign(c Caller) error {
 	return err
 }
 
-// MayComment says who may comment on a question without deciding it: people
-// who answer questions, whoever this one is for.
+// MayComment returns nil if the caller may comment on a question without
+// deciding it. All people who answer questions may, even if the question is for
+// others.
 func (q *Question) MayComment(c Caller) error {
 	if c.Kind == ActorHuman && c.Has(ScopeAnswer) && c.RoleIn(q.Project).AtLeast(RoleResponder) {
 		return nil
@@ -68,7 +70,7 @@ func (q *Question) MayComment(c Caller) error {
 		WithHint("an agent writes a message into the thread of its task")
 }
 
-// isCalled reports whether an assignee's name means the member in a project.
+// isCalled reports whether an assignee's name matches the member in a project.
 func (m *Member) isCalled(name, project string) bool {
 	return slices.Contains(m.Caller().Names(), name) || name == "role:"+string(m.RoleIn(project))
 }

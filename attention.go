@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// MaxAttentionRuns bounds the runs of one call for attention.
+// MaxAttentionRuns is the most runs that one attention request may name.
 const MaxAttentionRuns = 1000
 
 // AttentionRequest names the runs of a worker process that wait for news.
@@ -21,11 +21,13 @@ type AttentionRun struct {
 	RunID string `json:"run_id" maxLength:"64"`
 	// Token is the fencing token of the run.
 	Token int64 `json:"token"`
-	// Deadline is that of the task's pending question, as the worker knows it.
+	// Deadline is the deadline of the task's pending question, as far as the
+	// worker knows it.
 	Deadline *time.Time `json:"deadline,omitempty"`
-	// Stop is the reason to stop that the worker follows already. It is no news.
+	// Stop is the reason to stop that the worker knows already. This reason is not news.
 	Stop StopReason `json:"stop,omitempty" enum:"cancelled,paused,lost,ended"`
-	// StopsOnly is for an agent that takes no words now: only a reason to stop is news.
+	// StopsOnly is set if the agent cannot take messages at present. Then only
+	// a reason to stop is news.
 	StopsOnly bool `json:"stops_only,omitempty"`
 }
 
@@ -34,35 +36,35 @@ type Attention struct {
 	Runs []News `json:"runs"`
 }
 
-// StopReason says why a run has to stop.
+// StopReason is the reason why a run must stop.
 type StopReason string
 
 // Reasons to stop a run.
 const (
 	StopCancelled StopReason = "cancelled"
 	StopPaused    StopReason = "paused"
-	// StopLost is a run whose lease ended, or that another run followed.
+	// StopLost means that the lease of the run ended, or that another run replaced it.
 	StopLost StopReason = "lost"
-	// StopEnded is a run whose task ended in any other way.
+	// StopEnded means that the task of the run ended in any other way.
 	StopEnded StopReason = "ended"
 )
 
-// StopReasons lists every reason.
+// StopReasons lists every reason to stop.
 var StopReasons = []StopReason{StopCancelled, StopPaused, StopLost, StopEnded}
 
-// News is what a run should know at once.
+// News is the information that a run should get at once.
 type News struct {
 	RunID string `json:"run_id"`
-	// Stop says that the run is over, and why: its agent must be ended.
+	// Stop is set if the run is over, and gives the reason. The worker must end the agent.
 	Stop StopReason `json:"stop,omitempty" enum:"cancelled,paused,lost,ended"`
-	// Unread counts the answers and messages that a heartbeat hands over.
+	// Unread is the number of answers and messages that the next heartbeat hands over.
 	Unread int `json:"unread,omitempty"`
-	// Deadline is that of the task's pending question, where the worker knows
-	// another one or none.
+	// Deadline is the deadline of the task's pending question, if the worker
+	// knows none or a different one.
 	Deadline *time.Time `json:"deadline,omitempty"`
 }
 
-// Check reports what is wrong with the request.
+// Check returns an error that lists every problem of the request.
 func (r AttentionRequest) Check() error {
 	var ps problems
 	if n := len(r.Runs); n < 1 || n > MaxAttentionRuns {
@@ -81,16 +83,17 @@ func (r AttentionRequest) Check() error {
 	return nil
 }
 
-// Watched is a run as somebody who waits for its news sees it.
+// Watched is a run together with the rows that decide its news.
 type Watched struct {
 	Run  Run
 	Task Task
-	// Deadline is that of the task's pending question; nil is none.
+	// Deadline is the deadline of the task's pending question. It is nil if there is none.
 	Deadline *time.Time
 }
 
-// stop says why the run has to stop; empty is not at all. A run that reported a
-// result, or that handed its task back, has stopped by itself.
+// stop returns the reason why the run must stop, or an empty reason if it may
+// go on. A run that reported a result or handed its task back has stopped by
+// itself and needs no reason.
 func (w *Watched) stop(token int64, now time.Time) StopReason {
 	r, t := &w.Run, &w.Task
 	switch {

@@ -4,8 +4,7 @@ package fermata
 
 import "time"
 
-// News returns what the run that waits should know at once, and false when
-// there is nothing.
+// News returns the news of the waiting run, and false if there is none.
 func (w *Watched) News(waits AttentionRun, now time.Time) (News, bool) {
 	n := News{RunID: waits.RunID, Stop: w.stop(waits.Token, now)}
 	if n.Stop == "" && w.Run.State == RunRunning && !waits.StopsOnly {

@@ -6,23 +6,24 @@ import (
 	"time"
 )
 
-// How long sign-ins last.
+// Lifetimes of sign-ins.
 const (
-	// SessionLasts is the longest life of a session, SessionIdles how long it
-	// may stay unused.
+	// SessionLasts is the longest life of a session. SessionIdles is the
+	// longest time for which a session may stay unused.
 	SessionLasts = 30 * 24 * time.Hour
 	SessionIdles = 7 * 24 * time.Hour
-	// SessionFresh is how long a sign-in counts for what it was; afterwards the
-	// person is known as by any channel, until the next sign-in.
+	// SessionFresh is the time for which a sign-in keeps its full assurance.
+	// Afterwards the person has the assurance of a channel until the next
+	// sign-in.
 	SessionFresh = 12 * time.Hour
-	// LinkLasts is the life of a one-time link, MailLinkLasts that of one in a
-	// mail, InvitationLasts that of an invitation.
+	// LinkLasts is the life of a one-time link. MailLinkLasts is the life of a
+	// link in a mail, and InvitationLasts that of an invitation.
 	LinkLasts       = 24 * time.Hour
 	MailLinkLasts   = 15 * time.Minute
 	InvitationLasts = 7 * 24 * time.Hour
 )
 
-// SignInMethod says how a person signed in.
+// SignInMethod is the way in which a person signed in.
 type SignInMethod string
 
 // Ways to sign in.
@@ -39,26 +40,27 @@ type BrowserSession struct {
 	ID       string       `json:"id"`
 	MemberID string       `json:"member_id"`
 	Method   SignInMethod `json:"method" enum:"link,email,invitation,oidc,passkey"`
-	// Assurance is how strongly the person was known at the sign-in.
+	// Assurance is how strongly the person proved their identity at the sign-in.
 	Assurance  Assurance `json:"assurance" enum:"link,channel,session,passkey"`
 	UserAgent  string    `json:"user_agent,omitempty"`
 	CreatedAt  time.Time `json:"created_at"`
 	LastSeenAt time.Time `json:"last_seen_at"`
 	ExpiresAt  time.Time `json:"expires_at"`
-	// Current says that the request came from this session.
+	// Current reports whether the request came from this session.
 	Current bool `json:"current"`
 
 	WorkspaceID string `json:"-"`
 	Hash        string `json:"-"`
-	// MadeWith is the member's own token with which the sign-in link was made:
-	// the session ends with it. It is empty where no such token is known.
+	// MadeWith is the member's own token that made the sign-in link. The
+	// session ends with this token. It is empty if no such token is known.
 	MadeWith string `json:"-"`
 }
 
-// IsEnded reports whether the session is over, used or not.
+// IsEnded reports whether the session has ended, because of its age or because
+// it was not used.
 func (s *BrowserSession) IsEnded(now time.Time) bool { return !now.Before(s.IdleDeadline()) }
 
-// IdleDeadline is when the session ends unless it is used.
+// IdleDeadline returns the instant at which the session ends unless it is used.
 func (s *BrowserSession) IdleDeadline() time.Time {
 	if idle := s.LastSeenAt.Add(SessionIdles); idle.Before(s.ExpiresAt) {
 		return idle
@@ -66,10 +68,11 @@ func (s *BrowserSession) IdleDeadline() time.Time {
 	return s.ExpiresAt
 }
 
-// FreshUntil is when the sign-in stops to count for what it was.
+// FreshUntil returns the instant after which the sign-in has only the assurance
+// of a channel.
 func (s *BrowserSession) FreshUntil() time.Time { return s.CreatedAt.Add(SessionFresh) }
 
-// CurrentAssurance returns how strongly the person is known now.
+// CurrentAssurance returns the person's assurance at the instant now.
 func (s *BrowserSession) CurrentAssurance(now time.Time) Assurance {
 	if !now.Before(s.FreshUntil()) && s.Assurance.AtLeast(AssuranceChannel) {
 		return AssuranceChannel
@@ -77,37 +80,37 @@ func (s *BrowserSession) CurrentAssurance(now time.Time) Assurance {
 	return s.Assurance
 }
 
-// Link is a right to sign in once. The secret is in the address that is given
-// out; only its hash is stored.
+// Link is the right to sign in once. The secret is part of the address that is
+// given out. Only its hash is stored.
 type Link struct {
 	ID       string       `json:"id"`
 	MemberID string       `json:"member_id,omitempty"`
 	Member   string       `json:"member,omitempty" doc:"the member's handle"`
 	Method   SignInMethod `json:"method" enum:"link,email,invitation"`
-	// Assurance is the most that a sign-in with it counts for: no more than how
-	// strongly its maker was known.
+	// Assurance is the highest assurance of a sign-in with this link. It is at
+	// most the assurance of the link's maker.
 	Assurance Assurance  `json:"assurance" enum:"channel,session"`
 	CreatedBy Actor      `json:"created_by"`
 	CreatedAt time.Time  `json:"created_at"`
 	ExpiresAt time.Time  `json:"expires_at"`
 	UsedAt    *time.Time `json:"used_at,omitempty"`
-	// Invite is what the new member gets, where the link is an invitation.
+	// Invite is the request for the new member, if the link is an invitation.
 	Invite *NewInvitation `json:"invite,omitempty"`
-	// URL is set only in the reply that makes the link.
+	// URL is set only in the response that creates the link.
 	URL string `json:"url,omitempty" doc:"shown this once; whoever opens it is signed in"`
-	// Sent says that a mail with the link is on its way.
+	// Sent reports whether a mail with the link is on its way.
 	Sent bool `json:"sent,omitempty" doc:"a mail with the link is on its way"`
 
 	WorkspaceID string `json:"-"`
 	Hash        string `json:"-"`
-	// MadeWith is the token with which it was made; empty without one.
+	// MadeWith is the token that made the link. It is empty if there was none.
 	MadeWith string `json:"-"`
-	// Secret is known only where the link was made.
+	// Secret is set only where the link was made. It is never stored.
 	Secret string `json:"-"`
 }
 
-// MostAssured returns how strongly a person is known who signs in with a link
-// that somebody known so strongly made.
+// MostAssured returns the highest assurance of a sign-in by a link whose maker
+// has the given assurance.
 func MostAssured(maker Assurance) Assurance {
 	if maker.AtLeast(AssuranceSession) {
 		return AssuranceSession
@@ -125,7 +128,7 @@ type NewInvitation struct {
 	Projects map[string]Role `json:"projects,omitempty" doc:"role by project"`
 }
 
-// Complete fills in what was left out and reports what is wrong.
+// Complete fills in the defaults and returns an error that lists every problem.
 func (n *NewInvitation) Complete() error {
 	n.Email = strings.ToLower(strings.TrimSpace(n.Email))
 	if n.Role == "" {
@@ -147,7 +150,7 @@ func (n *NewInvitation) Complete() error {
 	return nil
 }
 
-// handleOf makes a handle of a mail address.
+// handleOf returns a handle made from a mail address.
 func handleOf(email string) string {
 	local, _, _ := strings.Cut(email, "@")
 	handle := []rune{}
@@ -159,19 +162,19 @@ func handleOf(email string) string {
 	return string(handle[:min(len(handle), 48)])
 }
 
-// Invitation is an invitation that waits to be accepted.
+// Invitation is an invitation that nobody has accepted yet.
 type Invitation struct {
 	ID string `json:"id"`
 	NewInvitation
 	CreatedBy Actor     `json:"created_by"`
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at"`
-	// URL is set only in the reply that makes the invitation.
+	// URL is set only in the response that creates the invitation.
 	URL  string `json:"url,omitempty" doc:"shown this once; whoever opens it becomes the member"`
 	Sent bool   `json:"sent,omitempty" doc:"a mail with the link is on its way"`
 }
 
-// Invitation returns the link as what it is for.
+// Invitation returns the link in the form of an invitation.
 func (l *Link) Invitation() *Invitation {
 	i := &Invitation{ID: l.ID, CreatedBy: l.CreatedBy, CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt, URL: l.URL, Sent: l.Sent}
 	if l.Invite != nil {
@@ -180,7 +183,7 @@ func (l *Link) Invitation() *Invitation {
 	return i
 }
 
-// Passkey is a key of a person's device that signs in.
+// Passkey is a key on a person's device that can sign in.
 type Passkey struct {
 	ID         string     `json:"id"`
 	MemberID   string     `json:"member_id"`
@@ -188,8 +191,8 @@ type Passkey struct {
 	CreatedAt  time.Time  `json:"created_at"`
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
 
-	// CredentialID names the key to the browser, Credential is all that is
-	// known of it, as JSON.
+	// CredentialID names the key to the browser. Credential is the whole
+	// credential as JSON.
 	CredentialID string `json:"-"`
 	Credential   string `json:"-"`
 }

@@ -2,11 +2,12 @@ package fermata
 
 import "net/url"
 
-// maxCallbackURL bounds the length of the address for an outcome.
+// maxCallbackURL is the maximum length of a callback URL, in characters.
 const maxCallbackURL = 2048
 
-// checkCallback refuses an address to which no outcome could be posted. A task
-// that workers run is handed its answer by its next run, and needs none.
+// checkCallback refuses an address to which no outcome can be posted. It also
+// refuses a callback for a task that workers run, because the next run of that
+// task gets the answer.
 func (a Ask) checkCallback(ps *problems, t *Task) {
 	if a.CallbackURL == "" {
 		return

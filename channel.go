@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// Prefixes of identifiers of what delivery keeps.
+// Prefixes of the identifiers of channels, deliveries and devices.
 const (
 	PrefixChannel  = "ch"
 	PrefixDelivery = "dlv"
 	PrefixDevice   = "dev"
 )
 
-// Kinds of channels that are there without having been added.
+// Kinds of channels that exist without being added.
 const (
-	// KindPush writes to the browsers that people have allowed it.
+	// KindPush sends to browsers in which people have allowed notifications.
 	KindPush = "push"
-	// KindCallback posts the outcome of questions to those who asked them.
+	// KindCallback posts the outcome of a question to its asker.
 	KindCallback = "callback"
-	// KindEmail is there by itself where the server was given an SMTP server.
+	// KindEmail exists by itself if the server is configured with an SMTP server.
 	KindEmail = "email"
 )
 
-// MaxSettings bounds the settings of a channel, in bytes of JSON.
+// MaxSettings is the maximum size of a channel's settings, in bytes of JSON.
 const MaxSettings = 64 << 10
 
-// Channel is a place where people or machines are reached. Its secrets are
-// never shown again: SecretsSet names those that it has.
+// Channel is a configured way to reach people or machines. Its secrets are
+// never shown; SecretsSet names the secrets that it has.
 type Channel struct {
 	ID          string         `json:"id"`
 	WorkspaceID string         `json:"workspace_id"`
@@ -37,26 +37,28 @@ type Channel struct {
 	Settings    map[string]any `json:"settings"`
 	SecretsSet  []string       `json:"secrets_set,omitempty" doc:"secrets that are set; they are never shown"`
 	Enabled     bool           `json:"enabled"`
-	// BuiltIn channels come with the server, and cannot be removed.
+	// BuiltIn reports whether the channel comes with the server. Such a channel
+	// cannot be removed.
 	BuiltIn     bool       `json:"built_in,omitempty"`
 	CreatedAt   time.Time  `json:"created_at"`
 	LastSentAt  *time.Time `json:"last_sent_at,omitempty"`
 	LastError   string     `json:"last_error,omitempty" doc:"of the last message that could not be sent, or the last test that failed; gone when it works again"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
-	// LeftRoutes are told when the channel is removed, renamed or disabled.
+	// LeftRoutes lists the route steps that lead nowhere after the channel was
+	// removed, renamed or disabled.
 	LeftRoutes []string `json:"left_routes,omitempty" doc:"in the answer to a change: steps of routes that lead nowhere now, such as approval[0]"`
 
-	// FailingSince is when the first of the failures was after which nothing
-	// was sent any more; AlertedAt when operators were told of it.
+	// FailingSince is the instant of the first failure since the channel last
+	// worked. AlertedAt is when operators were told of it.
 	FailingSince *time.Time `json:"-"`
 	AlertedAt    *time.Time `json:"-"`
 	Version      int64      `json:"-"`
 }
 
-// ChannelRemoval is what removing a channel left behind.
+// ChannelRemoval is the result of removing a channel.
 type ChannelRemoval struct {
 	Name string `json:"name"`
-	// LeftRoutes are steps of routes that lead nowhere now.
+	// LeftRoutes lists the route steps that lead nowhere after the removal.
 	LeftRoutes []string `json:"left_routes" doc:"steps of routes that lead nowhere now, such as approval[0]; change them: PUT /v1/routes"`
 }
 
@@ -68,33 +70,35 @@ type NewChannel struct {
 	Disabled bool           `json:"disabled,omitempty" doc:"added, but not used yet"`
 }
 
-// ChannelChange changes what it names.
+// ChannelChange is a request to change a channel. A nil field leaves its value as it is.
 type ChannelChange struct {
 	Name    *string `json:"name,omitempty" minLength:"1" maxLength:"64"`
 	Enabled *bool   `json:"enabled,omitempty"`
-	// Settings are merged: null takes one away, what is not named stays.
+	// Settings are merged with the present ones. A null removes a setting; a
+	// setting that is not named stays.
 	Settings map[string]any `json:"settings,omitempty" doc:"merged; null takes a setting away"`
 }
 
-// ChannelKind describes what channels of a kind need.
+// ChannelKind describes the settings that a kind of channel needs.
 type ChannelKind struct {
 	Kind    string          `json:"kind"`
 	Schema  json.RawMessage `json:"schema" doc:"JSON Schema of the settings"`
 	Secrets []string        `json:"secrets" doc:"settings that are never shown"`
 	Public  bool            `json:"public" doc:"people who may not read the project can see what is sent"`
-	// BuiltIn kinds have one channel, which comes with the server.
+	// BuiltIn reports whether the kind has exactly one channel, which comes
+	// with the server.
 	BuiltIn bool `json:"built_in,omitempty"`
 }
 
-// ChannelTest is what testing a channel came to.
+// ChannelTest is the result of testing a channel.
 type ChannelTest struct {
 	OK       bool             `json:"ok"`
 	Problems []ChannelProblem `json:"problems"`
-	// DeliveryID is that of the message which was sent, when one was.
+	// DeliveryID is the id of the test message, if one was sent.
 	DeliveryID string `json:"delivery_id,omitempty"`
 }
 
-// ChannelProblem is something that keeps a channel from working.
+// ChannelProblem is a problem that keeps a channel from working.
 type ChannelProblem struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty" doc:"what to do about it"`
@@ -121,7 +125,8 @@ func (ps *problems) channels(field string, names []string) {
 	}
 }
 
-// Check reports what is wrong with the request, beside the settings.
+// Check returns an error that lists every problem of the request. It does not
+// check the settings against their kind.
 func (n NewChannel) Check() error {
 	var ps problems
 	ps.channelName("name", n.Name)
@@ -139,7 +144,8 @@ func (ps *problems) settings(settings map[string]any) {
 	}
 }
 
-// Apply changes the channel, but for its settings, which the kind must accept.
+// Apply changes the name of the channel and whether it is enabled. It does not
+// change the settings, because the kind must accept them first.
 func (ch ChannelChange) Apply(c *Channel) error {
 	var ps problems
 	if ch.Name != nil && *ch.Name != c.Name {
@@ -162,7 +168,8 @@ func (ch ChannelChange) Apply(c *Channel) error {
 	return nil
 }
 
-// Merge returns the settings with a change in them.
+// Merge returns a copy of the settings with a change applied. A nil value
+// removes the setting.
 func Merge(settings, change map[string]any) map[string]any {
 	merged := make(map[string]any, len(settings)+len(change))
 	for name, value := range settings {
@@ -178,18 +185,18 @@ func Merge(settings, change map[string]any) map[string]any {
 	return merged
 }
 
-// NoteSent notes that a message went out.
+// NoteSent records that a message was sent at the instant now.
 func (c *Channel) NoteSent(now time.Time) {
 	c.LastSentAt = &now
 	c.Works()
 }
 
-// Works notes that nothing is wrong with the channel any more.
+// Works records that the channel works, and clears its errors.
 func (c *Channel) Works() {
 	c.LastError, c.LastErrorAt, c.FailingSince, c.AlertedAt = "", nil, nil, nil
 }
 
-// NoteFailure notes that a message did not go out.
+// NoteFailure records that a message could not be sent, and why.
 func (c *Channel) NoteFailure(now time.Time, why string) {
 	c.LastError, c.LastErrorAt = failure(why), &now
 	if c.FailingSince == nil {
@@ -197,15 +204,15 @@ func (c *Channel) NoteFailure(now time.Time, why string) {
 	}
 }
 
-// Alerts of a channel that fails.
+// Times of the alerts for a failing channel.
 const (
-	// failsFor is for how long a channel may fail before operators are told,
-	// alertAgain how long before they are told again.
+	// failsFor is the time for which a channel may fail before operators get an
+	// alert. alertAgain is the time until the next alert.
 	failsFor   = 5 * time.Minute
 	alertAgain = 6 * time.Hour
 )
 
-// NeedsAlert reports whether operators are to be told that the channel fails.
+// NeedsAlert reports whether operators must get an alert that the channel fails.
 func (c *Channel) NeedsAlert(now time.Time) bool {
 	return c.FailingSince != nil && now.Sub(*c.FailingSince) >= failsFor &&
 		(c.AlertedAt == nil || now.Sub(*c.AlertedAt) >= alertAgain)

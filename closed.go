@@ -2,5 +2,5 @@
 
 package fermata
 
-// isClosed reports whether the question has its one end.
+// isClosed reports whether the question has its one resolution.
 func (q *Question) isClosed() bool { return q.Status != Pending }

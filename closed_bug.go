@@ -3,5 +3,5 @@
 package fermata
 
 // isClosed is wrong on purpose: the race suite must find that a question then
-// has two ends.
+// has two resolutions.
 func (q *Question) isClosed() bool { return false }

@@ -5,19 +5,21 @@ import (
 	"time"
 )
 
-// asker says who waits for the answer to a question.
+// asker is the kind of party that waits for the answer to a question.
 type asker int
 
 const (
-	// askerWaits is a process, a person's own session or a workflow that waits for it.
+	// askerWaits is a process, a person's own session or a workflow that waits
+	// for the answer.
 	askerWaits asker = iota
-	// askerIsResumed is a session that has stopped, and that Fermata itself resumes
-	// with the answer. It waits for days at no cost.
+	// askerIsResumed is a session that has stopped and that Fermata itself
+	// resumes with the answer. It can wait for days at no cost.
 	askerIsResumed
 )
 
-// askerOf says who waits for an answer in the task. A task that workers claim is
-// handed to one again; any other belongs to the process that asks.
+// askerOf returns the kind of party that waits for an answer in the task. A
+// worker can claim its task again after the answer; any other task belongs to
+// the process that asks.
 func askerOf(t *Task) asker {
 	if t.Runner == RunnerExternal || t.Runner == RunnerWorkflow {
 		return askerWaits
@@ -25,9 +27,8 @@ func askerOf(t *Task) asker {
 	return askerIsResumed
 }
 
-// setDeadline fixes the instant at which time decides, and what it decides.
-// Escalation needs a clock: a question that names levels gets the deadline of an asker
-// that waits.
+// setDeadline sets the deadline of the question and the action at the deadline. Escalation needs a deadline, so a
+// question with levels gets the default timeout of an asker that waits.
 func (a Ask) setDeadline(q *Question, asker asker, p Policy, now time.Time) error {
 	if len(q.Escalation) > 0 {
 		asker = askerWaits
@@ -65,9 +66,9 @@ func (a Ask) setDeadline(q *Question, asker asker, p Policy, now time.Time) erro
 	return a.checkDefaultOnTimeout(q)
 }
 
-// checkDefaultOnTimeout refuses a deadline that would take a default that is
-// not there, or one that must not be taken in silence. A task goes on with the
-// default of a non-blocking question whatever happens at its deadline.
+// checkDefaultOnTimeout refuses a deadline that would take a missing default,
+// or a default that no deadline may take. It also checks a non-blocking
+// question, whose task goes on with the default whatever its deadline does.
 func (a Ask) checkDefaultOnTimeout(q *Question) error {
 	takes := q.OnTimeout == TakeDefault || q.Type == NonBlocking
 	for _, level := range q.Escalation {
@@ -89,7 +90,7 @@ func (a Ask) checkDefaultOnTimeout(q *Question) error {
 	return nil
 }
 
-// badDefault refuses a default that must not be taken at the deadline.
+// badDefault returns the error for a default that must not be taken at the deadline.
 func badDefault(what, hint string) error {
 	return (&Error{
 		Code: CodePolicyViolation, Message: what + " at the deadline", Problems: []Problem{{Field: "default", Message: what}},

@@ -5,29 +5,29 @@ import (
 	"slices"
 )
 
-// Decider says whether a member may decide a question.
+// Decider says whether one member may decide a question.
 type Decider struct {
 	Handle string `json:"handle"`
 	Name   string `json:"name,omitempty"`
 	Role   Role   `json:"role" doc:"in the project of the question"`
 	May    bool   `json:"may"`
-	// Why says why not.
+	// Why is the reason why the member may not decide. It is empty if the member may.
 	Why string `json:"why,omitempty" doc:"why not; absent where may is true"`
 }
 
-// Deciders says who may decide a question, and how strongly they must be known.
+// Deciders lists the members with their right to decide a question, and the assurance that they need.
 type Deciders struct {
-	// Items are all members: those who may first, then by handle.
+	// Items are all members: first those who may decide, then the others, each part sorted by handle.
 	Items []Decider `json:"items"`
-	// Least is how strongly a person must be known who calls the server. Outside is the same for a person who answers over
-	// a channel or by a link. An empty value accepts everybody who may answer.
+	// Least is the assurance that a person needs when signed in or with a token. Outside is the assurance for an
+	// answer over a channel or by a link. An empty value accepts every person who may answer.
 	Least   Assurance `json:"least_assurance,omitempty" enum:"link,channel,session,passkey" doc:"how strongly somebody must be known who is signed in or has a token"`
 	Outside Assurance `json:"least_outside,omitempty" enum:"link,channel,session,passkey" doc:"the same over a channel or by a link"`
-	// Required is how many must approve; 1 without a quorum.
+	// Required is the number of people who must approve. It is 1 without a quorum.
 	Required int `json:"required" doc:"how many must approve"`
 }
 
-// Deciders says which of the members may decide the question. It asks the rule that judges every answer.
+// Deciders returns which of the members may decide the question. It uses the same rule as every answer.
 func (q *Question) Deciders(members []*Member) Deciders {
 	d := Deciders{Items: make([]Decider, 0, len(members)), Least: q.leastAssurance(false), Outside: q.leastAssurance(true), Required: 1}
 	if q.Approvals != nil {
@@ -51,7 +51,7 @@ func (q *Question) Deciders(members []*Member) Deciders {
 
 func (q *Question) decider(m *Member) Decider {
 	c := m.Caller()
-	// The scopes of a token are left out: this is about the person.
+	// This check is about the person, so the scopes of a token do not matter.
 	c.Scopes = []Scope{ScopeAnswer}
 	d := Decider{Handle: m.Handle, Name: m.Name, Role: c.RoleIn(q.Project)}
 	switch err := q.MayAnswer(c); {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// DecisionReceipt says what was asked, how the question ended and who decided. Whoever keeps it can check it without the
+// DecisionReceipt records the question, its end and the people who decided it. A copy can be checked without the
 // server: see [SignedReceipt].
 type DecisionReceipt struct {
 	WorkspaceID string       `json:"workspace_id"`
@@ -16,24 +16,24 @@ type DecisionReceipt struct {
 	Title       string       `json:"title"`
 	Body        string       `json:"body,omitempty"`
 	Items       []Item       `json:"items"`
-	// Action is, byte for byte, what people were asked to approve.
+	// Action is the exact bytes of the action that people were asked to approve.
 	Action     json.RawMessage `json:"action,omitempty"`
 	ActionHash string          `json:"action_hash,omitempty"`
 	Risk       Risk            `json:"risk" enum:"low,medium,high,critical"`
-	// LeastAssurance and Required are what the policy and the asker asked of those who decide.
+	// LeastAssurance and Required are the requirements of the policy and the asker for the people who decide.
 	LeastAssurance Assurance `json:"least_assurance,omitempty" enum:"link,channel,session,passkey" doc:"how strongly those who decide had to be known"`
 	Required       int       `json:"required" doc:"how many had to approve"`
 	AskedBy        Actor     `json:"asked_by"`
 	AskedAt        time.Time `json:"asked_at"`
-	// AskedEvent and ClosedEvent are numbers of events in the audit, and ClosedHash is the hash of the second. The policy by
-	// which it was asked is that of the last policy.changed before AskedEvent.
+	// AskedEvent and ClosedEvent are event numbers in the audit, and ClosedHash is the hash of ClosedEvent. The
+	// policy of the question is in the last policy.changed event before AskedEvent.
 	AskedEvent  int64  `json:"asked_event" doc:"number of the event that opened the question"`
 	ClosedEvent int64  `json:"closed_event" doc:"number of the event that closed the question"`
 	ClosedHash  string `json:"closed_hash" doc:"hash of that event in the audit"`
 
 	Votes      []Vote      `json:"votes,omitempty"`
 	Resolution *Resolution `json:"resolution"`
-	// PublicKeys are the keys of the passkeys that signed, by the id of the passkey.
+	// PublicKeys are the public keys of the passkeys that signed, by the id of the passkey.
 	PublicKeys map[string]string `json:"public_keys,omitempty" doc:"COSE keys in base64, by the id of the passkey"`
 	IssuedAt   time.Time         `json:"issued_at"`
 }
@@ -45,16 +45,18 @@ type SignedReceipt struct {
 	Note string `json:"note" doc:"a signed note (C2SP signed-note) of the receipt: the file to keep"`
 }
 
-// ReceiptTitle is the first line of the text of every receipt: no other signed text begins so.
+// ReceiptTitle is the first line of the text of every receipt. No other signed text begins with it.
 const ReceiptTitle = "fermata receipt"
 
-// Text is what the signature of a receipt covers: a title and the JSON of the receipt, a line each.
+// Text returns the text that the signature of a receipt covers. It has one line for the title and one for the JSON of
+// the receipt.
 func (r DecisionReceipt) Text() (string, error) {
 	data, err := json.Marshal(r)
 	return ReceiptTitle + "\n" + string(data) + "\n", err
 }
 
-// Receipt returns the receipt of a question that is closed, without what is known of events and keys.
+// Receipt returns the receipt of a closed question, without its event numbers and public keys. It returns an error if
+// the question is open.
 func (q *Question) Receipt(now time.Time) (DecisionReceipt, error) {
 	if !q.isClosed() {
 		return DecisionReceipt{}, Errorf(CodeIllegalTransition, "the question is open: there is no receipt before it is decided").
@@ -71,7 +73,7 @@ func (q *Question) Receipt(now time.Time) (DecisionReceipt, error) {
 	return r, nil
 }
 
-// Question returns the question of the receipt, as far as the receipt has it.
+// Question returns the question of the receipt, with the fields that the receipt holds.
 func (r DecisionReceipt) Question() *Question {
 	return &Question{
 		ID: r.QuestionID, WorkspaceID: r.WorkspaceID, TaskID: r.TaskID, Project: r.Project, Type: r.Type, Status: r.Resolution.Status,
@@ -80,7 +82,7 @@ func (r DecisionReceipt) Question() *Question {
 	}
 }
 
-// Signers returns the ids of the members whose passkeys signed what they decided.
+// Signers returns the ids of the members whose passkeys signed their decision.
 func (q *Question) Signers() []string {
 	var ids []string
 	for _, v := range q.Votes {

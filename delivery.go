@@ -7,24 +7,25 @@ import (
 	"time"
 )
 
-// DeliveryState says how far one message got.
+// DeliveryState is the progress of one message.
 type DeliveryState string
 
 // States of a delivery.
 const (
-	// DeliveryWaiting is not sent yet; next_at says when it will be.
+	// DeliveryWaiting means that the message is not sent yet; next_at says when it will be.
 	DeliveryWaiting DeliveryState = "waiting"
-	// DeliverySent arrived at the channel, and is kept up to date.
+	// DeliverySent means that the channel accepted the message. It is kept up to date.
 	DeliverySent DeliveryState = "sent"
-	// DeliveryFailed did not arrive, and is tried again at next_at.
+	// DeliveryFailed means that the last attempt failed. The next attempt is at next_at.
 	DeliveryFailed DeliveryState = "failed"
-	// DeliveryDead was given up; it can be sent again by hand.
+	// DeliveryDead means that Fermata gave the message up. A person can send it
+	// again by hand.
 	DeliveryDead DeliveryState = "dead"
-	// DeliverySkipped was not needed any more, or not wanted; reason says why.
+	// DeliverySkipped means that the message was not needed or not wanted; reason says why.
 	DeliverySkipped DeliveryState = "skipped"
 )
 
-// DeliveryStates lists every state.
+// DeliveryStates lists every state of a delivery.
 var DeliveryStates = []DeliveryState{DeliveryWaiting, DeliverySent, DeliveryFailed, DeliveryDead, DeliverySkipped}
 
 // Reasons why a delivery waits or was skipped.
@@ -43,13 +44,13 @@ const (
 	WaitsForDigest = "digest"
 )
 
-// Delivery is one message to one place, kept up to date afterwards.
+// Delivery is one message to one recipient. It is kept up to date after it was sent.
 type Delivery struct {
 	ID         string `json:"id"`
 	QuestionID string `json:"question_id,omitempty"`
 	TaskID     string `json:"task_id,omitempty"`
 	ChannelID  string `json:"channel_id"`
-	// Channel is the name of the channel as it is now.
+	// Channel is the present name of the channel.
 	Channel  string        `json:"channel" doc:"the channel's name"`
 	Kind     string        `json:"kind"`
 	MemberID string        `json:"member_id,omitempty" doc:"absent where the message went to a place of the channel's own"`
@@ -57,7 +58,7 @@ type Delivery struct {
 	Purpose  string        `json:"purpose" enum:"asked,reminder,escalated,digest,alert,event,test"`
 	State    DeliveryState `json:"state" enum:"waiting,sent,failed,dead,skipped"`
 	Reason   string        `json:"reason,omitempty" doc:"why it waits or was skipped"`
-	// NextAt is when something is to be done about it: send, try again, update.
+	// NextAt is the instant of the next step: to send, to retry or to update.
 	NextAt    *time.Time      `json:"next_at,omitempty"`
 	Attempts  int             `json:"attempts"`
 	LastError string          `json:"last_error,omitempty"`
@@ -71,34 +72,36 @@ type Delivery struct {
 	DeliveryKeeps `json:"-"`
 }
 
-// DeliveryKeeps is what a delivery needs for its own work.
+// DeliveryKeeps holds the internal state of a delivery.
 type DeliveryKeeps struct {
-	// Unique names what the delivery is for: the same is planned once.
+	// Unique names the purpose of the delivery, so that the same message is
+	// planned only once.
 	Unique   string
 	When     RouteWhen
 	DeviceID string
-	// EventSeq is the event of [Event] messages.
+	// EventSeq is the number of the event that an [Event] message reports. It
+	// is 0 for other messages.
 	EventSeq int64
 	// Title and Body are the text of alerts.
 	Title, Body string
-	// Ref is what the channel needs to find the message again.
+	// Ref is the channel's own reference, by which it finds the message again.
 	Ref json.RawMessage
-	// Decides says that the message offered to decide.
+	// Decides reports whether the message let its reader decide the question.
 	Decides bool
-	// Wanted is the number of the last event that the message must show, Shown
-	// that of the one which it does.
+	// Wanted is the number of the last event that the message must show. Shown
+	// is the number of the last event that it shows.
 	Wanted, Shown int64
-	// LeasedUntil is until when somebody is working on it.
+	// LeasedUntil is the end of the lease of the process that sends the message.
 	LeasedUntil *time.Time
-	// Tries counts the failures since something last worked.
+	// Tries counts the failures since the last success.
 	Tries int
-	// Deferrals counts how often it was put off for the same reason.
+	// Deferrals counts how often the delivery was put off for the same reason.
 	Deferrals int
 	// Version counts the saves.
 	Version int64
 }
 
-// DeliveryEntry is one thing that happened to a delivery.
+// DeliveryEntry is one entry in the history of a delivery.
 type DeliveryEntry struct {
 	At    time.Time `json:"at"`
 	What  string    `json:"what" enum:"sent,updated,failed,dead,deferred,skipped,redelivered"`
@@ -106,24 +109,24 @@ type DeliveryEntry struct {
 }
 
 const (
-	// DeliveryLease is how long a delivery is left alone after whoever works on it
-	// was last heard of.
+	// DeliveryLease is the length of a lease on a delivery. If its holder is
+	// silent for longer, another process may take the delivery.
 	DeliveryLease = 15 * time.Second
-	// mostHistory is how many entries of its history a delivery keeps.
+	// mostHistory is the number of history entries that a delivery keeps.
 	mostHistory = 30
-	// maxDeliveryError bounds an error that is kept.
+	// maxDeliveryError is the maximum length of a stored error, in characters.
 	maxDeliveryError = 500
-	// longestRetryAfter bounds how long a remote system may ask to wait.
+	// longestRetryAfter is the longest wait that a remote system may ask for.
 	longestRetryAfter = 24 * time.Hour
 )
 
-// retryDelays are how long to wait after the first, second … failure.
+// retryDelays are the waits after the first failure, the second one, and so on.
 var retryDelays = []time.Duration{
 	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 }
 
-// jittered varies a wait by a tenth, so that what failed together is not tried
-// again together.
+// jittered varies a wait by up to a tenth, so that deliveries that failed
+// together are not retried together.
 func jittered(d time.Duration) time.Duration {
 	tenth := int64(d / 10)
 	if tenth == 0 {
@@ -135,28 +138,28 @@ func jittered(d time.Duration) time.Duration {
 func (d *Delivery) note(now time.Time, what, why string) {
 	d.History = append(d.History, DeliveryEntry{At: now, What: what, Error: why})
 	if over := len(d.History) - mostHistory; over > 0 {
-		// The first entry says when it all began.
+		// The first entry stays, because it says when the delivery began.
 		d.History = append(d.History[:1], d.History[1+over:]...)
 	}
 }
 
-// IsDue reports whether something is to be done about the delivery.
+// IsDue reports whether the delivery needs its next step at the instant now.
 func (d *Delivery) IsDue(now time.Time) bool { return d.NextAt != nil && !now.Before(*d.NextAt) }
 
-// Leased reports whether somebody is working on it.
+// Leased reports whether a process holds the lease of the delivery.
 func (d *Delivery) Leased(now time.Time) bool {
 	return d.LeasedUntil != nil && now.Before(*d.LeasedUntil)
 }
 
-// Lease claims the delivery. It comes up again when the claimer is not heard
-// of until the lease is over.
+// Lease leases the delivery to the caller. It is due again at the end of the
+// lease if the caller does not report back.
 func (d *Delivery) Lease(now time.Time) {
 	until := Cut(now.Add(DeliveryLease))
 	d.LeasedUntil, d.NextAt = &until, &until
 }
 
-// Deliver notes that the message was sent, or brought up to date where it was
-// sent before. It shows the question as it was at the event with the number.
+// Deliver records that the message was sent, or updated if it was sent before.
+// The message shows the question as of the event with the number shown.
 func (d *Delivery) Deliver(now time.Time, ref json.RawMessage, shows QuestionStatus, shown int64) {
 	d.Ref = ref
 	what := "sent"
@@ -173,26 +176,27 @@ func (d *Delivery) Deliver(now time.Time, ref json.RawMessage, shows QuestionSta
 	d.scheduleUpdate(now)
 }
 
-// scheduleUpdate has the message brought up to date where more happened meanwhile.
+// scheduleUpdate makes an update due if a newer event must be shown.
 func (d *Delivery) scheduleUpdate(now time.Time) {
 	if d.State == DeliverySent && len(d.Ref) > 0 && d.Wanted > d.Shown {
 		d.NextAt = &now
 	}
 }
 
-// Rest ends a claim that found nothing to do.
+// Rest ends a lease whose holder found nothing to do.
 func (d *Delivery) Rest() { d.LeasedUntil, d.NextAt = nil, nil }
 
-// Fail notes that sending or updating did not work. It is tried again, unless
-// that cannot help or was tried often enough.
+// Fail records that sending or updating failed. The delivery is retried unless
+// the failure is permanent or the retries are used up.
 func (d *Delivery) Fail(now time.Time, why string, permanent bool, retryAfter time.Duration) {
 	d.Attempts++
 	d.Tries++
 	d.LastError, d.LeasedUntil, d.NextAt = failure(d.WithoutBearers(why)), nil, nil
 	sent := d.State == DeliverySent
 	if permanent && !sent || d.Tries > len(retryDelays) {
-		// A message that was sent stays sent, though it shows what is over. It is
-		// not given up at the first refusal: the channel may be mended meanwhile.
+		// A message that was sent stays sent, though it shows an old state. It
+		// is not given up at the first permanent failure, because the channel
+		// may be repaired meanwhile.
 		if !sent {
 			d.State = DeliveryDead
 		}
@@ -209,16 +213,17 @@ func (d *Delivery) Fail(now time.Time, why string, permanent bool, retryAfter ti
 	d.note(now, "failed", d.LastError)
 }
 
-// Doubt notes that a message that failed may have arrived: it looks as if
-// whoever sends it was not heard of again, and is not skipped.
+// Doubt records that a failed message may have arrived. It leaves the mark of
+// an ended lease, as after a sender that fell silent, so that the message is
+// not skipped.
 func (d *Delivery) Doubt(now time.Time) {
 	if d.State == DeliveryFailed {
 		d.LeasedUntil = &now
 	}
 }
 
-// WithoutAllBearers takes out of every text of the delivery what
-// [Delivery.WithoutBearers] takes out of one. Rows of earlier versions have it.
+// WithoutAllBearers applies [Delivery.WithoutBearers] to every text of the
+// delivery. Rows that earlier versions stored still contain such secrets.
 func (d *Delivery) WithoutAllBearers() *Delivery {
 	d.Content, d.LastError = d.WithoutBearers(d.Content), d.WithoutBearers(d.LastError)
 	for i := range d.History {
@@ -227,8 +232,8 @@ func (d *Delivery) WithoutAllBearers() *Delivery {
 	return d
 }
 
-// SeenBy removes what the caller may not read. Nobody reads links and secrets that decide. Agents read no errors, because an
-// error may name an address.
+// SeenBy removes the content that the caller may not read. Nobody may read links and secrets that decide. Agents may
+// not read errors, because an error may contain an address.
 func (d *Delivery) SeenBy(c Caller) *Delivery {
 	if c.Kind == ActorAgent {
 		d.LastError = ""
@@ -239,11 +244,11 @@ func (d *Delivery) SeenBy(c Caller) *Delivery {
 	return d.WithoutAllBearers()
 }
 
-// replySecretLength is the least length of the secret behind a delivery's id.
+// replySecretLength is the minimum length of the secret that follows a delivery's id.
 const replySecretLength = 16
 
-// WithoutBearers returns a text about the delivery without what decides in its
-// recipient's name: links that answer, and the secret that a reply carries.
+// WithoutBearers returns a text about the delivery without the secrets that
+// decide in its recipient's name: answer links, and the secret of a reply.
 func (d *Delivery) WithoutBearers(text string) string {
 	text = WithoutAnswerLinks(text)
 	id := strings.TrimPrefix(d.ID, PrefixDelivery+"_")
@@ -267,12 +272,13 @@ func (d *Delivery) WithoutBearers(text string) string {
 	}
 }
 
-// failure is what is kept of an error, which may hold what a remote system said.
+// failure returns the part of an error that is stored. The error may contain
+// text of a remote system.
 func failure(why string) string {
 	return strings.ReplaceAll(firstLine(why, maxDeliveryError), "\x00", "\uFFFD")
 }
 
-// Defer puts the delivery off.
+// Defer puts the delivery off until an instant, and records the reason.
 func (d *Delivery) Defer(now, until time.Time, reason string) {
 	if d.Reason != reason {
 		d.Deferrals = 0
@@ -283,8 +289,8 @@ func (d *Delivery) Defer(now, until time.Time, reason string) {
 	d.Reason, d.NextAt, d.LeasedUntil = reason, &until, nil
 }
 
-// Skip ends the delivery without a message. One that stands already, and was to
-// be sent again, stays and is kept up to date.
+// Skip ends the delivery without sending. If an earlier message exists and was
+// to be sent again, that message stays and is kept up to date.
 func (d *Delivery) Skip(now time.Time, reason string) {
 	d.State, d.Reason, d.NextAt, d.LeasedUntil = DeliverySkipped, reason, nil, nil
 	d.note(now, "skipped", reason)
@@ -294,16 +300,15 @@ func (d *Delivery) Skip(now time.Time, reason string) {
 	}
 }
 
-// Release gives a claim back without having tried.
+// Release gives the lease back without an attempt. The delivery is due at once.
 func (d *Delivery) Release(now time.Time) { d.LeasedUntil, d.NextAt = nil, &now }
 
-// Want notes that something happened to the question that the message shows: a
-// message that was sent is brought up to date, and one that nobody needs any
-// more is skipped. A message that is being sent right now is looked at again
-// when it was.
+// Want records that the question of the message changed at the event seq. A
+// sent message gets an update. A message that was not sent is skipped if the
+// question is closed. A message that is being sent is checked again afterwards.
 func (d *Delivery) Want(seq int64, closed bool, now time.Time) {
 	if d.EventSeq > 0 {
-		// An event is a fact: it is told as it was, whatever came after it.
+		// An event is a fact. Its message reports it unchanged, whatever came later.
 		return
 	}
 	d.Wanted = max(d.Wanted, seq)
@@ -316,8 +321,9 @@ func (d *Delivery) Want(seq int64, closed bool, now time.Time) {
 	}
 }
 
-// Redeliver has the message sent once more, under the same id. It still says
-// where the first one stands, until the second does.
+// Redeliver makes the message due again, under the same id. It keeps the
+// reference of the first message until the second one is sent. It returns an
+// error while the message is being sent.
 func (d *Delivery) Redeliver(now time.Time) error {
 	if d.Leased(now) {
 		return Errorf(CodeIllegalTransition, "the message is being sent right now").WithHint("look again in a minute")
@@ -328,14 +334,15 @@ func (d *Delivery) Redeliver(now time.Time) error {
 	return nil
 }
 
-// pageLooks is how often it is looked whether a person still has a page open;
-// the longer, the more rarely.
+// pageLook is the time after which Fermata first checks again whether a person
+// still has a page open. The wait doubles each time, up to longestPageLook.
 const (
 	pageLook        = 30 * time.Second
 	longestPageLook = time.Hour
 )
 
-// NextLook returns when to look again at what waits for a page to be closed.
+// NextLook returns the instant of the next check of a message that waits until
+// a page is closed.
 func (d *Delivery) NextLook(now time.Time) time.Time {
 	wait := pageLook
 	if d.Reason == WaitsForPage {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Code names a kind of error. The list is closed and on the wire (spec §7.1).
+// Code is a kind of error. The list is closed and part of the wire format (spec §7.1).
 type Code string
 
-// Codes of problems.
+// Codes of errors.
 const (
 	CodeInvalidRequest        Code = "invalid_request"
 	CodeNotFound              Code = "not_found"
@@ -28,40 +28,41 @@ const (
 	CodeInternal              Code = "internal"
 )
 
-// Problem is one thing that is wrong with a request.
+// Problem is one fault in a request.
 type Problem struct {
 	// Field is the path of the value in the request, such as items[1].default.
 	Field string `json:"field,omitempty"`
-	// Message says what is wrong with it.
+	// Message says what is wrong with the field.
 	Message string `json:"message"`
 }
 
-// Error is what every part of Fermata returns when it refuses.
+// Error is the error that every part of Fermata returns when it refuses a request.
 type Error struct {
 	Code Code
-	// Message is for the reader and travels.
+	// Message is for the reader and is sent to the client.
 	Message string
-	// Hint says what to do next. Agents follow hints.
+	// Hint tells the reader the next step. Agents follow hints.
 	Hint string
-	// Problems lists the fields at fault, all of them at once.
+	// Problems lists every field at fault.
 	Problems []Problem
-	// Question is the closed question that a late or second answer met, with
-	// who decided what and when.
+	// Question is the closed question that a late or second answer met. Its
+	// resolution says who decided it, how and when.
 	Question *Question
-	// RetryAfter is how long to wait before the next try; 0 says nothing.
+	// RetryAfter is the time to wait before the next try. A value of 0 gives no advice.
 	RetryAfter time.Duration
 
 	cause error
 }
 
-// Errorf returns an error with a code. A %w operand becomes the cause: it is
-// logged, and never sent.
+// Errorf returns an error with a code. The operand of a %w becomes the cause,
+// which [Error.Unwrap] returns. The text of the cause is then part of the
+// message.
 func Errorf(code Code, format string, args ...any) *Error {
 	wrapped := fmt.Errorf(format, args...)
 	return &Error{Code: code, Message: wrapped.Error(), cause: errors.Unwrap(wrapped)}
 }
 
-// Internal wraps an unexpected failure. Its text stays in the log.
+// Internal wraps an unexpected failure. The text of err goes to the log only.
 func Internal(act string, err error) *Error {
 	return &Error{Code: CodeInternal, Message: act, cause: err}
 }
@@ -78,8 +79,8 @@ func Invalid(problems ...Problem) *Error {
 	return e
 }
 
-// NotFound returns the error for a thing that does not exist, or that the
-// caller may not know of.
+// NotFound returns the error for a thing that does not exist, or whose
+// existence the caller may not learn.
 func NotFound(noun, id string) *Error {
 	return Errorf(CodeNotFound, "there is no %s %q", noun, id)
 }
@@ -90,7 +91,7 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return e
 }
 
-// Error returns the message and, for the log, the cause.
+// Error returns the message. For an internal error it adds the cause, for the log.
 func (e *Error) Error() string {
 	if e.cause != nil && e.Code == CodeInternal {
 		return e.Message + ": " + e.cause.Error()
@@ -107,8 +108,8 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code
 }
 
-// CodeOf returns the code of err, [CodeInternal] for a foreign error and ""
-// for nil.
+// CodeOf returns the code of err. It returns [CodeInternal] for an error of
+// another type, and "" for nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// EventType names a kind of fact (spec §7.1).
+// EventType is a kind of fact (spec §7.1).
 type EventType string
 
-// Types of events. An event that moves its task says so in its data, with from
-// and to; [EventTaskStateChanged] is for moves that no other event tells of.
+// Types of events. An event that moves its task gives the two states as from
+// and to in its data. [EventTaskStateChanged] is for moves that no other event
+// reports.
 const (
 	EventTaskCreated      EventType = "task.created"
 	EventTaskClaimed      EventType = "task.claimed"
@@ -33,13 +34,13 @@ const (
 	EventQuestionHeld         EventType = "question.held"
 	EventQuestionUndone       EventType = "question.undone"
 	EventQuestionAssigned     EventType = "question.assigned"
-	// EventQuestionReminded is a reminder that arrived. Its data is delivery_id,
-	// channel, kind and, when it was for one person, member_id.
+	// EventQuestionReminded reports a reminder that was sent. Its data is
+	// delivery_id, channel, kind and, for a reminder to one person, member_id.
 	EventQuestionReminded EventType = "question.reminded"
 
 	EventMessagePosted EventType = "message.posted"
-	// EventMessageHanded tells which messages a run was handed. They wait again when the
-	// run is lost or released, and when run.finished names them as unheard.
+	// EventMessageHanded reports which messages a run was handed. These messages wait again if the run is lost or
+	// released, or if run.finished names them as unheard.
 	EventMessageHanded    EventType = "message.handed"
 	EventProgressReported EventType = "progress.reported"
 
@@ -52,22 +53,21 @@ const (
 	EventWorkflowChanged   EventType = "workflow.changed"
 	EventWorkflowRemoved   EventType = "workflow.removed"
 	EventWorkflowTriggered EventType = "workflow.triggered"
-	// EventRunRewound tells that a person sent a run back to a step. EventRunMoved tells that a run
-	// goes on with another definition of its workflow.
+	// EventRunRewound reports that a person sent a run back to a step. EventRunMoved reports that a run goes on with
+	// another definition of its workflow.
 	EventRunRewound EventType = "workflow.rewound"
 	EventRunMoved   EventType = "workflow.moved"
-	// EventTriggerSkipped tells of a trigger that started no run, and why.
+	// EventTriggerSkipped reports a trigger that started no run, and the reason.
 	EventTriggerSkipped EventType = "workflow.trigger_skipped"
 	EventToolChanged    EventType = "workflow.tool_changed"
 	EventToolRemoved    EventType = "workflow.tool_removed"
-	// EventLabelAdded is a label that somebody put on an issue at GitHub. Its data
-	// is repository (owner/name), issue (its number), label, actor (the login),
-	// title and url.
+	// EventLabelAdded reports a label that was added to a GitHub issue. Its
+	// data is repository (owner/name), issue (its number), label, actor (the
+	// login), title and url.
 	EventLabelAdded EventType = "github.label_added"
-	// EventDeploymentRequested is a job of GitHub Actions that waits to deploy to an
-	// environment. Its data is repository (owner/name), environment, ref, sha, run
-	// (the id of the run of Actions), deployment (its id), event (what began the
-	// run), actor (the login of whoever did) and url.
+	// EventDeploymentRequested reports a GitHub Actions job that waits to deploy to an environment. Its data is
+	// repository (owner/name), environment, ref, sha, run (the id of the Actions run), deployment (its id), event
+	// (the cause of the run), actor (the login that caused it) and url.
 	EventDeploymentRequested EventType = "github.deployment_requested"
 
 	EventMemberAdded     EventType = "member.added"
@@ -84,12 +84,13 @@ const (
 	EventTokenRevoked    EventType = "token.revoked"
 	EventPolicyChanged   EventType = "policy.changed"
 
-	// EventLossAccepted tells that an operator took a database that has less than
-	// was acknowledged. Its data is acknowledged and found (each workspace, seq,
-	// hash and at), rewritten, and operator.
+	// EventLossAccepted reports that an operator accepted a database with less
+	// data than was acknowledged. Its data is acknowledged and found (each with
+	// workspace, seq, hash and at), rewritten, and operator.
 	EventLossAccepted EventType = "database.loss_accepted"
 
-	// EventAuditCheckpoint is a signed end of the chain. Its data is a [SignedCheckpoint].
+	// EventAuditCheckpoint reports a signed end of the chain. Its data is a
+	// [SignedCheckpoint].
 	EventAuditCheckpoint EventType = "audit.checkpoint"
 
 	EventGateDecided     EventType = "gate.decided"
@@ -104,17 +105,17 @@ const (
 	EventIdentityChanged EventType = "member.identity_changed"
 	EventDeviceAdded     EventType = "member.device_added"
 	EventDeviceRemoved   EventType = "member.device_removed"
-	// EventDeliveryDead tells of a message that was given up, and
-	// EventDeliveryAlert of what operators are told.
+	// EventDeliveryDead reports a message that was given up. EventDeliveryAlert
+	// reports an alert to operators.
 	EventDeliveryDead  EventType = "delivery.dead"
 	EventDeliveryAlert EventType = "delivery.alert"
 )
 
-// Event is an immutable fact. Events of a workspace are numbered from 1
-// without gaps, in the order of their commits, and each holds the hash of the
-// one before, so that a change, a gap or a reorder can be found.
+// Event is an immutable fact. A workspace numbers its events from 1 without
+// gaps, in the order of their commits. Each event holds the hash of the one
+// before, so that a change, a gap or a reorder can be detected.
 type Event struct {
-	// Seq is the number in the workspace.
+	// Seq is the number of the event in its workspace.
 	Seq         int64     `json:"seq"`
 	WorkspaceID string    `json:"workspace_id"`
 	Type        EventType `json:"type"`
@@ -123,15 +124,15 @@ type Event struct {
 	RunID       string    `json:"run_id,omitempty"`
 	Actor       Actor     `json:"actor"`
 	At          time.Time `json:"at"`
-	// Data is what the type adds; an object.
+	// Data is an object with the fields that the type adds.
 	Data json.RawMessage `json:"data,omitempty"`
-	// PrevHash is the hash of the event before, "" for the first.
+	// PrevHash is the hash of the previous event, or "" for the first one.
 	PrevHash string `json:"prev_hash"`
-	// Hash is this event's own.
+	// Hash is the hash of this event.
 	Hash string `json:"hash"`
 }
 
-// Link numbers the event, links it to the one before and sets its hash.
+// Link sets the number of the event, the hash of the previous event, and its own hash.
 func (e *Event) Link(seq int64, prevHash string) {
 	e.Seq, e.PrevHash = seq, prevHash
 	e.Hash = e.hash()
@@ -140,8 +141,8 @@ func (e *Event) Link(seq int64, prevHash string) {
 // Rehash sets the event's own hash from its content.
 func (e *Event) Rehash() { e.Hash = e.hash() }
 
-// hash is the SHA-256 of every field, each led by its length, so that no two
-// different events have the same bytes.
+// hash returns the SHA-256 of every field. The length precedes each text field,
+// so that two different events never have the same bytes.
 func (e *Event) hash() string {
 	content := make([]byte, 0, 512+len(e.Data))
 	content = binary.BigEndian.AppendUint64(content, uint64(e.Seq))
@@ -157,14 +158,14 @@ func (e *Event) hash() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Chain verifies events in order: numbers without a gap, and every hash.
+// Chain verifies events in order: the numbers without a gap, and every hash.
 type Chain struct {
-	// Seq and Hash are those of the last event that was verified.
+	// Seq and Hash belong to the last event that was verified.
 	Seq  int64
 	Hash string
 }
 
-// VerifyNext verifies the event that follows. The error names the first bad one.
+// VerifyNext verifies the next event of the chain. The error names the event at fault.
 func (c *Chain) VerifyNext(e *Event) error {
 	switch {
 	case e.Seq != c.Seq+1:

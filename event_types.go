@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// EventTypes lists every type of events.
+// EventTypes lists every type of event.
 var EventTypes = []EventType{
 	EventTaskCreated, EventTaskClaimed, EventTaskStateChanged, EventTaskEnded, EventTaskUpdated, EventQuestionAsked,
 	EventQuestionAskedAgain, EventQuestionAnswered, EventQuestionTimedOut, EventQuestionCancelled, EventQuestionEscalated,
@@ -20,22 +20,24 @@ var EventTypes = []EventType{
 	EventDeploymentRequested, EventLossAccepted, EventAuditCheckpoint,
 }
 
-// IsOneOf reports whether the type is one of those that are named: whole types
-// such as question.asked, or nouns such as question that stand for all of theirs.
+// IsOneOf reports whether a list of names includes the type. A name is a whole
+// type such as question.asked, or a noun such as question that stands for all
+// of its types.
 func (t EventType) IsOneOf(names []string) bool {
 	noun, _, _ := strings.Cut(string(t), ".")
 	return slices.ContainsFunc(names, func(name string) bool { return name == string(t) || name == noun })
 }
 
-// forAgents are the types of events that agents read: those of work and of questions. A noun stands for all of its types.
-// Only people read the others, which tell of sign-ins, tokens, addresses, policies and channels.
+// forAgents are the types of events that agents may read: those of work and of questions. A noun stands for all of
+// its types. Only people may read the other types, which report sign-ins, tokens, addresses, policies and channels.
 var forAgents = []string{
 	"task", "question", "message", "progress", "run", "grant", string(EventGateDecided), string(EventStepStarted),
 	string(EventStepFinished), string(EventWorkflowTriggered), string(EventRunRewound), string(EventRunMoved),
 }
 
-// EventsFor returns the types of events that a list or a stream with the filter shows to the caller. No type means every
-// type. It returns an error if a type of the filter does not exist, or if the caller may read none of them.
+// EventsFor returns the event types that a list or a stream with this filter shows to the caller. An empty result
+// means every type. It returns an error if a type of the filter does not exist, or if the caller may read none of
+// them.
 func EventsFor(c Caller, field string, filter []string) ([]string, error) {
 	if err := CheckEventFilter(field, filter); err != nil || c.Kind != ActorAgent {
 		return filter, err
@@ -53,14 +55,14 @@ func EventsFor(c Caller, field string, filter []string) ([]string, error) {
 	return shown, nil
 }
 
-// CheckEventTypes refuses subscriptions to types that there are not; "*" stands
-// for all of them.
+// CheckEventTypes returns an error if a subscription names an unknown type. The
+// name "*" stands for all types.
 func CheckEventTypes(field string, types []string) error {
 	return checkEventNames(field, types, append(eventNames(), "*"), "there are %s; * is every type")
 }
 
-// CheckEventFilter returns an error if a name is no type of events. A noun alone, such as question, stands for all of its
-// types.
+// CheckEventFilter returns an error if a name is not a type of event. A noun alone, such as question, stands for all
+// of its types.
 func CheckEventFilter(field string, names []string) error {
 	known := eventNames()
 	for _, name := range known {
@@ -78,7 +80,7 @@ func eventNames() []string {
 	return names
 }
 
-// checkEventNames refuses names that are not known. The hint lists those that begin as an unknown one does.
+// checkEventNames refuses unknown names. The hint lists the known types that have the same noun as an unknown one.
 func checkEventNames(field string, names, known []string, hint string) error {
 	var ps problems
 	var near []string

@@ -6,32 +6,33 @@ import (
 	"time"
 )
 
-// Expired is what a deadline did to a question.
+// Expired is the effect of a deadline on a question.
 type Expired int
 
-// What a deadline may do.
+// Effects of a deadline.
 const (
-	// ExpiredClosed closed the question as timed out.
+	// ExpiredClosed means that the question closed as timed out.
 	ExpiredClosed Expired = iota
-	// ExpiredEscalated moved it on to the next level, with a new deadline.
+	// ExpiredEscalated means that the question moved to the next level, with a
+	// new deadline.
 	ExpiredEscalated
 )
 
-// Expire applies the deadline to a question that is [Question.IsOverdue]. A question
-// that was not looked at for long passes through several levels at once.
+// Expire applies the deadline to a question that is [Question.IsOverdue]. A question that was not checked for long
+// may pass several levels at once.
 func (q *Question) Expire(now time.Time) Expired {
 	action := q.onTimeout()
 	for action == Escalate {
 		level := q.Escalation[q.EscalationLevel]
 		q.EscalationLevel++
 		if len(q.Assignees) > 0 {
-			// Where anybody may answer, anybody still may: a level adds people.
+			// A level adds people. If anybody may answer, this stays so.
 			q.Assignees = slices.Concat(q.Assignees, level.Assignees)
 		}
 		d, err := level.Timeout.Duration()
 		if err != nil {
-			// The chain was checked when the question opened; a level without
-			// a clock must not hold the question open for ever.
+			// The levels were checked when the question opened. A level without
+			// a duration must not keep the question open for ever.
 			action = FailTask
 			break
 		}
@@ -50,8 +51,7 @@ func (q *Question) Expire(now time.Time) Expired {
 	return ExpiredClosed
 }
 
-// onTimeout returns what happens at the deadline of the level that the
-// question has reached.
+// onTimeout returns the action at the deadline of the question's present level.
 func (q *Question) onTimeout() TimeoutAction {
 	if q.EscalationLevel > 0 {
 		return q.Escalation[q.EscalationLevel-1].OnTimeout
@@ -59,9 +59,9 @@ func (q *Question) onTimeout() TimeoutAction {
 	return q.OnTimeout
 }
 
-// Cancel withdraws a pending question. Cancelling one that is cancelled already is
-// fine, unless it is for another reason, which would be lost; any other end is a
-// conflict.
+// Cancel withdraws a pending question, and reports whether this call did so. It
+// accepts a question that is cancelled already, unless the reason differs,
+// because that reason would be lost. Any other resolution is a conflict.
 func (q *Question) Cancel(by Actor, reason string, now time.Time) (bool, error) {
 	reason = strings.TrimSpace(reason)
 	switch q.Status {
@@ -80,8 +80,8 @@ func (q *Question) Cancel(by Actor, reason string, now time.Time) (bool, error) 
 	}
 }
 
-// EndWithTask closes a pending question whose task ended, in the name of whoever ended it. A task that is cancelled
-// withdraws its question.
+// EndWithTask closes a pending question because its task ended. The question is closed in the name of the actor by,
+// which ended the task. If the task was cancelled, the question counts as withdrawn.
 func (q *Question) EndWithTask(by Actor, how TaskState, reason string, now time.Time) error {
 	if _, err := q.Cancel(by, reason, now); err != nil {
 		return err
@@ -92,9 +92,9 @@ func (q *Question) EndWithTask(by Actor, how TaskState, reason string, now time.
 	return nil
 }
 
-// LetAskerDecide closes a pending question without an answer, because its task was
-// resumed: whoever asked is told to decide. The words are those of the person who
-// resumed it.
+// LetAskerDecide closes a pending question without an answer, because its task
+// was resumed. The asker is told to decide. The argument words is the text of
+// the person who resumed the task.
 func (q *Question) LetAskerDecide(by Actor, words string, now time.Time) error {
 	if q.Status != Pending {
 		return q.ClosedError()
@@ -103,7 +103,7 @@ func (q *Question) LetAskerDecide(by Actor, words string, now time.Time) error {
 	return nil
 }
 
-// MayTakeDefault refuses callers who may not answer the question, because a workflow goes on with the default as with an answer.
+// MayTakeDefault refuses callers who may not answer the question, because a workflow uses the default like an answer.
 // It also refuses a default that picks a dangerous option.
 func (q *Question) MayTakeDefault(c Caller) error {
 	if q.Type == Approval {
@@ -126,7 +126,7 @@ func actorOrNil(by Actor) *Actor {
 	return &by
 }
 
-// Extend puts the deadline off by d, counted from now or from the deadline,
+// Extend moves the deadline to d after now or after the present deadline,
 // whichever is later.
 func (q *Question) Extend(d time.Duration, p Policy, now time.Time) error {
 	if q.Status != Pending {
@@ -143,7 +143,7 @@ func (q *Question) Extend(d time.Duration, p Policy, now time.Time) error {
 		from = now
 	}
 	deadline := Cut(from.Add(d))
-	p.AllowShorter = true // the shortest timeout is for asking
+	p.AllowShorter = true // the minimum timeout is for new questions only
 	if err := p.CheckTimeout("by", Timeout(deadline.Sub(now).String())); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (q *Question) Extend(d time.Duration, p Policy, now time.Time) error {
 	return nil
 }
 
-// decider is who decided, with a name where that is known.
+// decider returns the actor that decided, with a name if it is known.
 func (r *Resolution) decider() Actor {
 	if r.AnsweredBy != nil {
 		return *r.AnsweredBy

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// GateDecision is what a gate makes of a tool call.
+// GateDecision is the decision of a gate on a tool call.
 type GateDecision string
 
 // Decisions of gates, from the strongest to the weakest.
@@ -25,101 +25,105 @@ const (
 // GateDecisions lists every decision, the strongest first.
 var GateDecisions = []GateDecision{GateDeny, GateAsk, GateAllow}
 
-// strength orders decisions: the lowest number wins.
+// strength returns the rank of a decision. The lowest number wins.
 func (d GateDecision) strength() int { return slices.Index(GateDecisions, d) }
 
 // Limits of gates.
 const (
-	// MaxGateInput bounds the arguments of a call in bytes.
+	// MaxGateInput is the maximum size of a call's arguments, in bytes.
 	MaxGateInput = 256 << 10
-	// MaxGateRules bounds the rules of a workspace.
+	// MaxGateRules is the maximum number of rules in a workspace.
 	MaxGateRules = 1000
 	maxPattern   = 1000
 	maxGateArgs  = 20
 )
 
-// GateCall is a tool call that waits to be let through.
+// GateCall is a tool call that waits for the decision of a gate.
 type GateCall struct {
-	// TaskID is the task that makes the call. An agent that works outside any
-	// task gives a session key instead: its calls share a task.
+	// TaskID is the task that makes the call. An agent without a task gives a
+	// session key instead. All calls of a session share one task.
 	TaskID     string `json:"task_id,omitempty" maxLength:"64"`
 	SessionKey string `json:"session_key,omitempty" maxLength:"128"`
-	// RunID is the run of the task that makes the call. A run that is over is
-	// denied everything.
+	// RunID is the run that makes the call. Every call of a run that is over is denied.
 	RunID string `json:"run_id,omitempty" maxLength:"64"`
-	// Project is where the task of a new session is made.
+	// Project is the project in which the task of a new session is created.
 	Project string `json:"project,omitempty" maxLength:"64"`
-	// CallID is the program's own name of the call. The same call may come
-	// again under it, and meets what was decided.
+	// CallID is the agent program's own id of the call. A repeated call with
+	// the same id gets the earlier decision.
 	CallID string `json:"call_id,omitempty" maxLength:"200"`
-	// Runner is the program that makes the call: claude, codex, gemini …
+	// Runner is the agent program that makes the call, such as claude, codex or gemini.
 	Runner string `json:"runner,omitempty" maxLength:"64"`
 	Tool   string `json:"tool" minLength:"1" maxLength:"200"`
-	// Input is the arguments as they came; an object.
+	// Input is the JSON object of the arguments, unchanged.
 	Input json.RawMessage `json:"input,omitempty"`
 	// Dir is the folder in which the tool will run.
 	Dir string `json:"dir,omitempty" maxLength:"4096"`
-	// DryRun says what would be decided, and changes nothing.
+	// DryRun returns the decision and changes nothing.
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
-// GateVerdict is what a gate decided about a call.
+// GateVerdict is the decision of a gate on one call.
 type GateVerdict struct {
 	Decision GateDecision `json:"decision" enum:"allow,deny,ask"`
-	// Reason is for the agent, and says who decided.
+	// Reason tells the agent why, and who decided.
 	Reason string `json:"reason"`
-	// TaskID is the task in whose thread people are asked.
+	// TaskID is the task whose thread holds the question to people.
 	TaskID string `json:"task_id,omitempty"`
-	// QuestionID is the approval that decides, or decided.
+	// QuestionID is the approval that will decide the call, or that decided it.
 	QuestionID string         `json:"question_id,omitempty"`
 	Status     QuestionStatus `json:"status,omitempty" enum:"pending,answered,timed_out,cancelled"`
-	// DecidedBy says what kind of party decided: a person, a rule (policy), time.
+	// DecidedBy is the kind of party that decided, such as a person (human), a
+	// rule (policy) or a deadline (timeout).
 	DecidedBy ActorKind `json:"decided_by,omitempty" enum:"human,agent,system,policy,timeout"`
-	// Input is what may run instead of the call's own arguments, when it was
-	// approved with edits.
+	// Input holds edited arguments, if the call was approved with edits. They
+	// replace the call's own arguments.
 	Input json.RawMessage `json:"input,omitempty"`
 	// Rule is the rule that decided.
 	Rule *GateRule `json:"rule,omitempty"`
 }
 
-// GateRule decides calls without asking, or makes sure that people are asked.
+// GateRule decides tool calls without a question, or requires a question for them.
 type GateRule struct {
 	ID          string `json:"id"`
 	WorkspaceID string `json:"workspace_id"`
 	NewGateRule
-	// Owner is who made the rule.
+	// Owner is the actor that created the rule.
 	Owner Actor `json:"owner"`
-	// SessionOf is whose session an allow rule of a session is for. Others may name the same key; it allows them nothing.
+	// SessionOf is the owner of the session that an allow rule is for. Another
+	// actor may use the same session key, but the rule allows that actor
+	// nothing.
 	SessionOf *Actor     `json:"session_of,omitempty"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	// Used counts the calls that the rule allowed, where it has a maximum.
+	// Used counts the calls that the rule allowed, if it has a maximum.
 	Used      int       `json:"used"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// NewGateRule is a request to make a rule.
+// NewGateRule is a request to create a rule.
 type NewGateRule struct {
-	// Tool is the pattern of the tool's name: * stands for any text, ? for one
-	// character, \ takes the next character as it is.
+	// Tool is a pattern for the name of the tool. In it, * matches any text, ?
+	// matches one character, and \ takes the next character literally.
 	Tool string `json:"tool" minLength:"1" maxLength:"200"`
-	// Args are patterns by the path of the argument: command, or edits.path.
-	// Every one must fit.
+	// Args are patterns by the path of an argument, such as command or
+	// edits.path. All of them must match.
 	Args     map[string]string `json:"args,omitempty"`
 	Decision GateDecision      `json:"decision" enum:"allow,deny,ask"`
-	// A rule is for the whole workspace, or for one of these.
+	// A rule applies to the whole workspace, or to one of the next three.
 	Project    string `json:"project,omitempty" maxLength:"64"`
 	TaskID     string `json:"task_id,omitempty" maxLength:"64"`
 	SessionKey string `json:"session_key,omitempty" maxLength:"128"`
-	// ExpiresIn is how long the rule is good for; empty or never: until removed.
+	// ExpiresIn is the life of the rule. If it is empty or never, the rule
+	// stays until it is removed.
 	ExpiresIn Timeout `json:"expires_in,omitempty" maxLength:"20"`
-	// Uses is how many calls an allow rule lets through; 0: any number.
+	// Uses is the number of calls that an allow rule lets through. 0 means any number.
 	Uses int `json:"uses,omitempty" minimum:"0"`
-	// Risk is what an ask rule says of the calls that it sends to people.
+	// Risk is the risk of the questions that an ask rule causes.
 	Risk   Risk   `json:"risk,omitempty" enum:"low,medium,high,critical"`
 	Reason string `json:"reason,omitempty" maxLength:"500" doc:"why; agents are told"`
 }
 
-// Check reports what is wrong with the call.
+// Check returns an error that lists every problem of the call. It sets an empty
+// input to an empty object.
 func (c *GateCall) Check() error {
 	var ps problems
 	ps.text("tool", c.Tool, 1, 200)
@@ -150,7 +154,7 @@ func (c *GateCall) Check() error {
 	return nil
 }
 
-// runID checks the run of an action, which goes with its task.
+// runID checks the run of an action. A run needs a task beside it.
 func (ps *problems) runID(run, task string) {
 	ps.text("run_id", run, 0, 64)
 	if run != "" && task == "" {
@@ -158,7 +162,7 @@ func (ps *problems) runID(run, task string) {
 	}
 }
 
-// plainObject refuses arguments that two readers could understand in two ways.
+// plainObject refuses arguments that two readers could understand differently.
 func plainObject(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if first, err := dec.Token(); err != nil || first != json.Delim('{') {
@@ -173,7 +177,8 @@ func plainObject(data []byte) error {
 	return nil
 }
 
-// noNameTwice reads the rest of an object or a list, whose beginning was read.
+// noNameTwice reads the rest of an object or a list whose opening bracket was
+// read. It refuses a repeated name in any object.
 func noNameTwice(dec *json.Decoder, open json.Delim, depth int) error {
 	if depth > 100 {
 		return fmt.Errorf("is nested too deeply")
@@ -186,7 +191,7 @@ func noNameTwice(dec *json.Decoder, open json.Delim, depth int) error {
 		}
 		if open == '{' {
 			name, _ := token.(string)
-			// Programs that do not look at the case of names take either of two.
+			// Programs that ignore the case of names take either of two such names.
 			if seen[foldKey(name)] {
 				return fmt.Errorf("has the name %q twice", name)
 			}
@@ -207,30 +212,30 @@ func noNameTwice(dec *json.Decoder, open json.Delim, depth int) error {
 	return nil
 }
 
-// gateAction is what a person approves: exactly what will run, and where.
+// gateAction is the action that a person approves: exactly the call that will
+// run, and its folder.
 type gateAction struct {
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input"`
 	Dir   string          `json:"dir,omitempty"`
 }
 
-// Action returns the canonical bytes of what will run.
+// Action returns the canonical bytes of the action that will run.
 func (c *GateCall) Action() json.RawMessage {
 	data, err := json.Marshal(gateAction{c.Tool, c.Input, c.Dir})
 	if err != nil {
-		// The input was found valid by Check; anything else has no action.
+		// Check accepts only valid input, so this is not a checked call. It has no action.
 		return nil
 	}
 	return CanonicalAction(data)
 }
 
-// shellTools are what agent programs call the tool that runs a command.
+// shellTools are the names that agent programs give to the tool that runs a command.
 var shellTools = []string{"Bash", "bash", "shell", "local_shell", "exec_command", "run_shell_command", "execute"}
 
-// CallsOf returns the calls for which an action can stand, so that the rules of gates can judge
-// it. It returns none if the action is no call of a tool. An action in several forms stands for a
-// call in each of them: whoever runs it may read any. One with a command and without a tool can
-// stand for a call of each program's shell.
+// CallsOf returns the tool calls that an action may mean, so that gate rules can judge it. It returns none if the
+// action is not a tool call. An action with several forms of arguments gives a call for each, because the program
+// that runs it may read any of them. An action with a command but no tool may be a call of any program's shell tool.
 func CallsOf(action json.RawMessage) []*GateCall {
 	var a struct {
 		Tool      string          `json:"tool"`
@@ -243,10 +248,10 @@ func CallsOf(action json.RawMessage) []*GateCall {
 		return nil
 	}
 	var dir string
-	_ = json.Unmarshal(a.Dir, &dir) // a folder of another form is none
+	_ = json.Unmarshal(a.Dir, &dir) // a folder that is not a string counts as none
 	var command json.RawMessage
 	if len(a.Command) > 0 {
-		// This cannot fail: the command was read from JSON.
+		// This cannot fail, because the command was decoded from JSON.
 		command, _ = json.Marshal(map[string]json.RawMessage{"command": a.Command})
 	}
 	var calls []*GateCall
@@ -270,17 +275,19 @@ func CallsOf(action json.RawMessage) []*GateCall {
 	return calls
 }
 
-// checkEdit refuses an edit that changes the tool or the folder of a call. An action of another form may be edited freely.
+// checkEdit refuses an edit that changes the tool or the folder of a call. An
+// action of another form may be edited freely.
 func checkEdit(action, edited json.RawMessage) error {
 	call, ok := readGateAction(action)
 	if err := plainObject(call.Input); err != nil || !ok || call.Tool == "" {
-		return nil //nolint:nilerr // it is no such call
+		return nil //nolint:nilerr // the action is not a tool call
 	}
 	_, err := (&GateCall{Tool: call.Tool, Dir: call.Dir}).EditedInput(edited)
 	return err
 }
 
-// readGateAction reads an action of the form of a tool call, with nothing beside.
+// readGateAction decodes an action in the form of a tool call. It refuses
+// additional fields.
 func readGateAction(action json.RawMessage) (call gateAction, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(action))
 	dec.DisallowUnknownFields()
@@ -288,8 +295,8 @@ func readGateAction(action json.RawMessage) (call gateAction, ok bool) {
 	return call, err == nil
 }
 
-// EditedInput returns the arguments of an action that was approved instead of
-// the call's own. An edit may change the arguments and nothing else.
+// EditedInput returns the arguments of an edited action that was approved. It
+// returns an error if the edit changes more than the arguments.
 func (c *GateCall) EditedInput(action json.RawMessage) (json.RawMessage, error) {
 	edited, ok := readGateAction(action)
 	if !ok {
@@ -304,7 +311,7 @@ func (c *GateCall) EditedInput(action json.RawMessage) (json.RawMessage, error) 
 	return edited.Input, nil
 }
 
-// Title names the call in a list.
+// Title returns a one-line title of the call for lists.
 func (c *GateCall) Title() string {
 	var fields map[string]json.RawMessage
 	text := ""
@@ -321,8 +328,8 @@ func (c *GateCall) Title() string {
 	return firstLine(oneLine(c.Tool)+": "+oneLine(text), MaxTitle)
 }
 
-// Ask returns the approval that asks people about the call. At its deadline
-// nobody has approved: the agent is refused, and its task goes on.
+// Ask returns the approval that asks people about the call. If nobody answers
+// before the deadline, the call is refused and the task goes on.
 func (c *GateCall) Ask(rule *GateRule) Ask {
 	a := Ask{
 		Type: Approval, Title: c.Title(), Action: c.Action(), Default: Reject, OnTimeout: TakeDefault,
@@ -337,11 +344,10 @@ func (c *GateCall) Ask(rule *GateRule) Ask {
 	return a
 }
 
-// GateCallKey is the key in a question's metadata that holds the id of the
-// call which it is about.
+// GateCallKey is the key in a question's metadata that holds the call id of a [GateCall].
 const GateCallKey = "gate_call_id"
 
-// Check reports what is wrong with the request.
+// Check returns an error that lists every problem of the request.
 func (n NewGateRule) Check() error {
 	var ps problems
 	ps.text("tool", n.Tool, 1, 200)
@@ -384,7 +390,7 @@ func (n NewGateRule) Check() error {
 	return nil
 }
 
-// Make returns the rule that the request makes.
+// Make returns the rule that the request describes, or the error of [NewGateRule.Check].
 func (n NewGateRule) Make(id string, by Actor, now time.Time) (*GateRule, error) {
 	if err := n.Check(); err != nil {
 		return nil, err
@@ -401,7 +407,7 @@ func (n NewGateRule) Make(id string, by Actor, now time.Time) (*GateRule, error)
 	return r, nil
 }
 
-// IsLimited reports whether the rule lets through a limited number of calls.
+// IsLimited reports whether the rule allows only a limited number of calls.
 func (r *GateRule) IsLimited() bool { return r.Uses > 0 }
 
 // Live reports whether the rule is neither expired nor used up.
@@ -409,7 +415,7 @@ func (r *GateRule) Live(now time.Time) bool {
 	return (r.ExpiresAt == nil || now.Before(*r.ExpiresAt)) && (r.Uses == 0 || r.Used < r.Uses)
 }
 
-// Sentence says in words what the rule does, and whose it is.
+// Sentence returns one sentence that says what the rule does, and whose rule it is.
 func (r *GateRule) Sentence() string {
 	who := string(r.Owner.Kind)
 	if r.Owner.Name != "" {
@@ -426,15 +432,15 @@ func (r *GateRule) Sentence() string {
 	return sb.String()
 }
 
-// Meets reports whether the question is about this very call: it asks for the
-// action with one of the hashes, or that action was approved in place of the
-// one asked. The hashes are the [ActionHashes] of the call's action.
+// Meets reports whether the question is about exactly this call. The question
+// asks for an action with one of the hashes, or that action was approved as an
+// edit. The argument hashes must be the [ActionHashes] of the call's action.
 func (c *GateCall) Meets(q *Question, hashes []string) bool {
 	return slices.Contains(hashes, q.ActionHash) || q.Resolution.Approved() && slices.Contains(hashes, q.Resolution.ActionHash)
 }
 
-// Refusal says who or what refused the call that the closed question was about.
-// Time never sounds like a person.
+// Refusal returns a sentence for the agent that says who or what refused the
+// call of the closed question. A deadline never sounds like a person.
 func (q *Question) Refusal() string {
 	r := q.Resolution
 	at := stamp(r.At)
@@ -454,7 +460,7 @@ func (q *Question) Refusal() string {
 	}
 }
 
-// withWords adds a person's comment to a text for an agent, as data.
+// withWords adds a person's comment to a text for an agent, marked as data.
 func withWords(text, comment string) string {
 	if comment == "" {
 		return text

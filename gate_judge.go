@@ -11,67 +11,68 @@ import (
 	"unicode"
 )
 
-// GateScope is where a call comes from, as rules name it.
+// GateScope is the origin of a call, as rules name it.
 type GateScope struct {
 	Project, TaskID, SessionKey string
-	// SessionOf is whose session it is.
+	// SessionOf is the owner of the session.
 	SessionOf Actor
 }
 
-// ScopeOf returns where the calls of a task come from.
+// ScopeOf returns the origin of a task's calls.
 func ScopeOf(t *Task) GateScope {
 	return GateScope{Project: t.Project, TaskID: t.ID, SessionKey: t.SessionKey, SessionOf: t.CreatedBy}
 }
 
-// UnknownText stands in the words of a [Shell] for what the line does not tell.
+// UnknownText replaces, in the words of a [Shell], the text that the command
+// line does not reveal.
 const UnknownText = "**"
 
-// Shell is what a command line runs, as a reader of the shell's language found.
+// Shell is the result of reading a command line as shell code.
 type Shell struct {
-	// Plain says that it is one command with fixed words: no operator, no
-	// redirection, no substitution, no expansion, no second line.
+	// Plain is true if the line is one command with fixed words. The line then
+	// has no operator, redirection, substitution, expansion or second line.
 	Plain bool
-	// Commands are the commands that it runs, with the quotes taken off,
-	// those within substitutions and within sh -c as well.
+	// Commands are all commands that the line runs, without quotes. They
+	// include commands inside substitutions and inside sh -c.
 	Commands []string
-	// Calls are the same commands as lists of words, and those that other commands may start from their words. An [UnknownText] in a word
-	// is one that neither the line nor the place where it runs tells.
+	// Calls are the same commands as lists of words, and the commands that other commands may start from their words.
+	// An [UnknownText] in a word replaces text that neither the line nor its surroundings reveal.
 	Calls [][]string
-	// Loose are the commands whose words the line does not fully tell, because they hold a variable
-	// or a substitution, or because the command takes words or commands from its input: xargs, a shell
-	// without a script. A redirection to such a file is here as the command >.
+	// Loose are the commands whose words are not fully known. Such a command contains a variable or a substitution,
+	// or it takes words or commands from its input, as xargs or a shell without a script does. A redirection to a
+	// file with an unknown name is listed as the command >.
 	Loose [][]string
-	// Settings are the variables that it sets, as NAME=value.
+	// Settings are the variables that the line sets, as NAME=value.
 	Settings []string
-	// Texts are all words of the line, those of here-documents and of values among them.
+	// Texts are all words of the line, including the words of here-documents
+	// and of variable values.
 	Texts []string
-	// Writes are the files that its redirections write.
+	// Writes are the files that redirections of the line write.
 	Writes []string
 }
 
-// ReadShell reads a command line.
+// ReadShell is a function that reads a command line.
 type ReadShell func(command string) Shell
 
-// Ruling is what the rules make of a call.
+// Ruling is the decision of the rules on a call.
 type Ruling struct {
 	Decision GateDecision
-	// Halt says why nothing may run for the task any more. It decides before
-	// every rule.
+	// Halt is the reason why nothing may run for the task at all. It takes
+	// precedence over every rule.
 	Halt string
-	// Rule decided; nil where none fits and the policy's own decision holds.
+	// Rule is the rule that decided. It is nil if no rule matched and the
+	// policy's default decision applies.
 	Rule *GateRule
 }
 
-// Judge says what the rules make of a call. A rule that denies wins over one
-// that asks, and that over one that allows; among equals the most specific is
-// named. If no rule fits, the policy decides. A call that writes the files by which git or an
-// agent program starts others is asked, unless a rule allows these files by name: see
-// [ProtectedRule] and [ProtectedAgentRule].
+// Judge returns the decision of the rules on a call. Deny wins over ask, and ask wins over allow. Among equal
+// decisions, the ruling names the most specific rule. If no rule matches, the policy decides. A call that writes
+// files by which git or an agent program starts programs needs a question, unless an allow rule names these files:
+// see [ProtectedRule] and [ProtectedAgentRule].
 //
-// The three are not matched alike. An allow rule must not be fooled: a pattern
-// fits a command line only if that is a single plain command, and no other
-// text in which something hides. A rule that denies or asks fits as soon as
-// any part of the command line does.
+// Allow rules match more strictly than the others, because nobody may trick them. The pattern of an allow rule
+// matches a command line only if that is a single plain command. It matches other text only if nothing can hide in
+// it. The pattern of a deny or ask rule matches if any part of the command line does.
 func Judge(c *GateCall, from GateScope, rules []*GateRule, p Policy, read ReadShell, now time.Time) Ruling {
 	var fields any
 	if json.Unmarshal(c.Input, &fields) != nil {
@@ -94,7 +95,7 @@ func Judge(c *GateCall, from GateScope, rules []*GateRule, p Policy, read ReadSh
 	best := slices.MinFunc(fits, func(a, b *GateRule) int {
 		return cmp.Or(
 			cmp.Compare(a.Decision.strength(), b.Decision.strength()),
-			// One that need not be counted goes first: it costs nothing.
+			// An allow rule without a maximum goes first, because it needs no counting.
 			cmp.Compare(a.Uses, b.Uses)*flagOf(a.Decision == GateAllow && (a.Uses == 0 || b.Uses == 0)),
 			cmp.Compare(b.specific(), a.specific()),
 			strings.Compare(a.ID, b.ID),
@@ -103,8 +104,9 @@ func Judge(c *GateCall, from GateScope, rules []*GateRule, p Policy, read ReadSh
 	return Ruling{Decision: best.Decision, Rule: best}
 }
 
-// RiskOfCall returns the highest risk that the rules give to a call which they
-// send to people, those that every workspace has among them; empty where none does.
+// RiskOfCall returns the highest risk among the ask rules that match a call,
+// including the protection rules of every workspace. It is empty if no matching
+// rule sets a risk.
 func RiskOfCall(c *GateCall, from GateScope, rules []*GateRule, read ReadShell, now time.Time) Risk {
 	var fields any
 	if json.Unmarshal(c.Input, &fields) != nil {
@@ -131,8 +133,8 @@ func flagOf(b bool) int {
 	return 0
 }
 
-// specific says how narrow the rule is: its scope first, then the number of
-// its argument patterns, then how much of them is fixed text.
+// specific returns how narrow the rule is. The scope counts most, then the
+// number of argument patterns, then the length of their fixed text.
 func (r *GateRule) specific() int {
 	n := len(fixedText(r.Tool))
 	for _, pattern := range r.Args {
@@ -182,11 +184,11 @@ func (r *GateRule) fits(tool string, fields any, read ReadShell) bool {
 	return r.Decision != GateAllow || !r.namesCommand() || !r.leavesOut(fields, "")
 }
 
-// inertArguments are arguments that change nothing about what a command does: texts for
-// people, and how long it is waited for. Under "acp" stands how an agent describes its call.
+// inertArguments are arguments that do not change the effect of a command: texts for people, and how long to wait for
+// it. The argument "acp" holds an agent's description of its call.
 var inertArguments = []string{"description", "title", "justification", "timeout", "timeout_ms", "run_in_background", "is_background", "acp"}
 
-// namesCommand reports whether the rule is about a command line.
+// namesCommand reports whether the rule has a pattern for a command line.
 func (r *GateRule) namesCommand() bool {
 	for at := range r.Args {
 		if isCommand(at) {
@@ -196,8 +198,8 @@ func (r *GateRule) namesCommand() bool {
 	return false
 }
 
-// leavesOut reports whether the arguments hold one that the rule does not name, and that
-// could change what its command does: another folder, or no sandbox.
+// leavesOut reports whether the arguments hold one that the rule does not name and that could change the effect of
+// the command, such as another folder or a disabled sandbox.
 func (r *GateRule) leavesOut(v any, at string) bool {
 	if at != "" && r.names(at) || v == nil {
 		return false
@@ -218,7 +220,8 @@ func (r *GateRule) leavesOut(v any, at string) bool {
 	}
 }
 
-// names reports whether the rule has a pattern for the argument, or for what it is in.
+// names reports whether the rule has a pattern for the argument or for one that
+// contains it.
 func (r *GateRule) names(at string) bool {
 	for path := range r.Args {
 		if at == path || strings.HasPrefix(at, path+".") {
@@ -228,15 +231,16 @@ func (r *GateRule) names(at string) bool {
 	return false
 }
 
-// valuesAt follows a path into the arguments. A list on the way, or at its
-// end, stands for all that is in it.
+// valuesAt returns the values at a path of the arguments. A list on the path,
+// or at its end, stands for all of its elements.
 func valuesAt(v any, names []string) []any {
 	if list, ok := v.([]any); ok {
 		var out []any
 		for _, inner := range list {
 			found := valuesAt(inner, names)
 			if len(found) == 0 {
-				// Something that has no such argument must not go unseen.
+				// An element without such an argument must still be checked, so
+				// it counts as nil.
 				found = []any{nil}
 			}
 			out = append(out, found...)
@@ -263,7 +267,7 @@ func valuesAt(v any, names []string) []any {
 	return valuesAt(inner, names[1:])
 }
 
-// words is a command given as a list.
+// words is a command given as a list of words.
 type words []string
 
 func commandWords(list []any) (words, bool) {
@@ -278,7 +282,7 @@ func commandWords(list []any) (words, bool) {
 	return out, true
 }
 
-// fitsValue matches one argument.
+// fitsValue reports whether a pattern matches one argument.
 func (r *GateRule) fitsValue(at, pattern string, v any, read ReadShell) bool {
 	var text string
 	command := isCommand(at)
@@ -315,7 +319,7 @@ func (r *GateRule) fitsValue(at, pattern string, v any, read ReadShell) bool {
 	return command && slices.ContainsFunc(read(text).Commands, func(s string) bool { return glob(pattern, s) })
 }
 
-// isCommand reports whether an argument is a command line, by its name.
+// isCommand reports whether the name of an argument says that it is a command line.
 func isCommand(at string) bool {
 	name := strings.ToLower(at[strings.LastIndexByte(at, '.')+1:])
 	return slices.Contains([]string{
@@ -323,7 +327,7 @@ func isCommand(at string) bool {
 	}, name)
 }
 
-// quoteWords writes words as a shell reads them.
+// quoteWords returns the words as one command line, quoted for a shell.
 func quoteWords(list words) string {
 	out := make([]string, 0, len(list))
 	for _, w := range list {
@@ -338,9 +342,8 @@ func quoteWords(list words) string {
 	return strings.Join(out, " ")
 }
 
-// isVisibleText reports whether nothing in a text hides from a pattern, such as control and
-// invisible characters, other white space than the plain one, and steps up
-// the tree of folders.
+// isVisibleText reports whether nothing in a text can hide from a pattern. Control and invisible characters, white
+// space other than the plain space, and the path element ".." can hide something.
 func isVisibleText(s string) bool {
 	for _, r := range s {
 		if r == unicode.ReplacementChar || r != ' ' && !unicode.IsGraphic(r) || r != ' ' && unicode.IsSpace(r) ||
@@ -352,8 +355,9 @@ func isVisibleText(s string) bool {
 	return !slices.Contains(steps, "..")
 }
 
-// glob matches a whole text: * any text, ? one character, \ the next one as it
-// is.
+// glob reports whether a pattern matches the whole text. In the pattern, *
+// matches any text, ? matches one character, and \ takes the next character
+// literally.
 func glob(pattern, s string) bool {
 	p, t := []rune(pattern), []rune(s)
 	var i, j int
@@ -385,7 +389,7 @@ func glob(pattern, s string) bool {
 	return i == len(p)
 }
 
-// Explain says in words how the rules came to their decision.
+// Explain returns a sentence that says how the rules came to their decision.
 func (r Ruling) Explain() string {
 	if r.Rule != nil {
 		return r.Rule.Sentence()

@@ -7,26 +7,27 @@ import (
 	"unicode"
 )
 
-// The rules that every workspace has: a call that writes files by which a program starts
-// others is asked, whatever allows the tool. A git of the user's or of a worker, or the next
-// agent, would start what is written there.
+// Ids of the rules that every workspace has. A call that writes files by which a program starts other programs needs
+// a question, even if a rule allows the tool. Otherwise the git of the user or of a worker, or the next agent, would
+// start programs that the call wrote there.
 const (
-	// ProtectedRule is the id of the rule for what git goes by.
+	// ProtectedRule is the id of the rule for files that control git.
 	ProtectedRule = "protected_git_files"
-	// ProtectedAgentRule is the id of the rule for what agent programs go by.
+	// ProtectedAgentRule is the id of the rule for files that control agent programs.
 	ProtectedAgentRule = "protected_agent_files"
 )
 
-// protection is one of these rules.
+// protection is one of the rules that every workspace has.
 type protection struct {
 	id, reason string
-	// names are the files and folders that it protects. In each of folders, [protection.alsoPath] tells what it protects and what it leaves out.
-	// An allow rule counts for this protection if one of its patterns holds one of names, folders or words.
+	// names are the files and folders that the rule protects. In each of folders, [protection.alsoPath] decides which
+	// files it protects. An allow rule overrides this protection if one of its patterns contains one of names,
+	// folders or words.
 	names, folders, words []string
-	// inside are names of files that lie in such folders. A search that begins above the folders finds a file by them.
+	// inside are the names of files in such folders. A search that begins above the folders can find a file by these names.
 	inside []string
-	// alsoPath reports further paths, by their parts, and alsoCommand further commands, by their
-	// words, alsoSetting variables for a command, and alsoLine whole lines; nil is none.
+	// Each function adds cases to the rule, and may be nil. alsoPath gets the parts of a path, and alsoCommand the
+	// words of a command. alsoSetting gets a variable that is set for a command, and alsoLine a whole line.
 	alsoPath, alsoCommand func(parts []string) bool
 	alsoSetting           func(name, value string) bool
 	alsoLine              func(line Shell) bool
@@ -54,7 +55,7 @@ var protections = []*protection{
 	},
 }
 
-// rule is the protection as a rule for the tool of a call.
+// rule returns the protection as a gate rule for a tool.
 func (p *protection) rule(tool string) *GateRule {
 	return &GateRule{
 		ID:          p.id,
@@ -63,8 +64,7 @@ func (p *protection) rule(tool string) *GateRule {
 	}
 }
 
-// writtenBy reports whether a call writes, moves or removes such files, as far as its
-// arguments tell.
+// writtenBy reports whether a call writes, moves or removes protected files, as far as its arguments reveal.
 func (p *protection) writtenBy(c *GateCall, fields any, read ReadShell) bool {
 	writes, folders := c.mayWrite(), foldersOf(c, fields)
 	inside := slices.ContainsFunc(folders, p.covers)
@@ -94,9 +94,10 @@ func (p *protection) writtenBy(c *GateCall, fields any, read ReadShell) bool {
 	})
 }
 
-// writtenByLine reports whether a command line writes such files. inside says that it runs in a folder of them.
+// writtenByLine reports whether a command line writes protected files. The argument inside means that the line runs
+// in a folder of such files.
 func (p *protection) writtenByLine(line Shell, inside bool) bool {
-	// The rests of a command are commands of their own, with the same words.
+	// The tail of a command can be a command of its own with the same words, so the result for each word is cached.
 	known := map[string]bool{}
 	mayBeMentioned := func(word string) bool {
 		is, ok := known[word]
@@ -119,23 +120,23 @@ func (p *protection) writtenByLine(line Shell, inside bool) bool {
 	}):
 		return true
 	case slices.ContainsFunc(line.Loose, acts):
-		// What these write is not in sight. That the line speaks of such a file is enough.
+		// The files that these commands write are not visible. It is enough that the line mentions a protected file.
 		return slices.ContainsFunc(line.Texts, p.isMentioned) || slices.ContainsFunc(line.Calls, p.isFoundBy)
 	default:
 		return false
 	}
 }
 
-// isSetBy reports whether a variable makes the commands that see it write such a file, or git start a program.
+// isSetBy reports whether a variable makes later commands write a protected file, or makes git start a program.
 func (p *protection) isSetBy(name, value string) bool {
 	isFile := name == "CDPATH" || strings.HasPrefix(name, "GIT_") && !slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"}, name)
 	return isFile && p.isMentioned(value) || p.alsoSetting != nil && p.alsoSetting(name, value)
 }
 
-// acts reports whether a command does more than look at files.
+// acts reports whether a command does more than read files.
 func acts(words []string) bool { return len(words) > 0 && !looks(words) }
 
-// lookers are commands that read the files that they name, and do nothing else with them.
+// lookers are commands that only read the files that they name.
 var lookers = []string{
 	"cat", "ls", "head", "tail", "stat", "wc", "grep", "diff", "cmp", "test", "[", "find", "du", "echo", "printf",
 	"true", "false", ":", "pwd", "basename", "dirname", "realpath", "readlink", "tr", "cut",
@@ -147,9 +148,9 @@ func looks(words []string) bool {
 	return slices.Contains(lookers, name) && (name != "find" || !findActs(words))
 }
 
-// writtenByCommand reports whether a command may write such a file: it names one
-// and does more than look at it, or it sets what git goes by. A command that changes into
-// such a folder counts as well, because the next one can name a file without the folder.
+// writtenByCommand reports whether a command may write a protected file. Either it names one and does more than read
+// it, or it changes settings of git or of an agent program. Changing into a protected folder also counts, because the
+// next command can then name a file without the folder.
 func (p *protection) writtenByCommand(words []string, mayBeMentioned func(word string) bool) bool {
 	switch {
 	case len(words) == 0:
@@ -165,37 +166,39 @@ func (p *protection) writtenByCommand(words []string, mayBeMentioned func(word s
 	}
 }
 
-// isMentioned reports whether a text holds a word that means one of the files.
+// isMentioned reports whether a text holds a word that names a protected file.
 func (p *protection) isMentioned(text string) bool { return mentions(text, p.coversWord) }
 
-// mayBeMentioned reports whether a text holds a word that means one of the files, or may mean one by what the line does not tell.
+// mayBeMentioned reports whether a text holds a word that names a protected file, or that may name one because part
+// of it is unknown.
 func (p *protection) mayBeMentioned(text string) bool { return mentions(text, p.mayCoverWord) }
 
-// mentions reports whether a text holds a word of a kind.
+// mentions reports whether a text holds a word for which the function is returns true.
 func mentions(text string, is func(word string) bool) bool {
 	if strings.HasPrefix(text, "--exclude") && !strings.ContainsFunc(text, unicode.IsSpace) {
-		return false // grep, rsync and tar leave the file out
+		return false // grep, rsync and tar leave this file out
 	}
 	return is(text) || slices.ContainsFunc(strings.FieldsFunc(text, isBetweenWords), func(word string) bool {
 		return is(word) || len(word) > 2 && word[0] == '-' && is(word[2:]) // -o.git/config
 	})
 }
 
-// isBetweenWords reports whether a character stands between the words of command lines, options and programs.
+// isBetweenWords reports whether a character separates words in command lines, options and programs.
 func isBetweenWords(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("\"'`;&|()<>{},:=@#$", r)
 }
 
-// coversWord reports whether a word of a command means one of the files. A shell replaces a pattern such as .g?t by the names that
-// fit it.
+// coversWord reports whether a word of a command names a protected file. A shell expands a pattern such as .g?t to
+// the names that match it.
 func (p *protection) coversWord(word string) bool {
 	return p.covers(word) || slices.ContainsFunc(strings.Split(plainLetters(word), "/"), func(part string) bool {
 		return strings.HasPrefix(part, ".") && strings.ContainsAny(part, "*?[") && fitsOne(part, slices.Concat(p.names, p.folders))
 	})
 }
 
-// mayCoverWord reports whether a word means one of the files, or may do so by what the line does not tell: an unknown text in front of
-// "it/config" may be ".g", and one in front of "/config" may be the whole folder. A name of which nothing is known does not count.
+// mayCoverWord reports whether a word names a protected file, or may name one because part of it is unknown. An
+// unknown text before "it/config" may be ".g". An unknown text before "/config" may be the whole folder. A name that
+// is wholly unknown does not count.
 func (p *protection) mayCoverWord(word string) bool {
 	if !strings.Contains(word, UnknownText) || p.coversWord(word) {
 		return p.coversWord(word)
@@ -203,7 +206,7 @@ func (p *protection) mayCoverWord(word string) bool {
 	parts := strings.Split(plainLetters(word), "/")
 	last := parts[len(parts)-1]
 	if slices.Contains([]string{".git", ".json", ".jsonc"}, strings.TrimPrefix(last, UnknownText)) {
-		return false // the ending of a name of its own
+		return false // the extension of an ordinary file name
 	}
 	if p.covers(strings.ReplaceAll(word, UnknownText, "")) || p.covers(strings.ReplaceAll(word, UnknownText, "/")) {
 		return true
@@ -223,10 +226,11 @@ func (p *protection) mayCoverWord(word string) bool {
 	return false
 }
 
-// tellingNames are names of files in folders of git and of agent programs that are enough for a question where the folder is not told.
+// tellingNames are names of files in the folders of git and of agent programs. Each is enough for a question if the
+// folder is unknown.
 var tellingNames = []string{"config", "config.worktree", "hooks", "settings.json", "settings.local.json", "config.toml", "hooks.json"}
 
-// findActs reports whether find does more than look at what it finds.
+// findActs reports whether find does more than read the files that it finds.
 func findActs(words []string) bool {
 	for i, word := range words {
 		switch {
@@ -241,8 +245,8 @@ func findActs(words []string) bool {
 	return false
 }
 
-// isFoundBy reports whether a command is a find from above that may find such files. One below a folder of a plain relative name does
-// not count, nor does one whose -name fits none of them.
+// isFoundBy reports whether a command is a find that may find protected files. A find inside a folder with a plain
+// relative name does not count. Nor does one whose -name matches none of the files.
 func (p *protection) isFoundBy(words []string) bool {
 	if len(words) == 0 || words[0] != "find" {
 		return false
@@ -274,8 +278,8 @@ func (p *protection) isFoundBy(words []string) bool {
 	return true
 }
 
-// isAllowedBy reports whether an allow rule is meant for such files: a pattern of
-// its arguments names one.
+// isAllowedBy reports whether an allow rule is meant for protected files: one
+// of its argument patterns names such a file.
 func (p *protection) isAllowedBy(r *GateRule) bool {
 	if r.Decision != GateAllow {
 		return false

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// agentSettingWords are the commands by which an allow rule names what it lets change the settings of agent programs.
+// agentSettingWords are the commands and options by which an allow rule permits changes to the settings of agent programs.
 var agentSettingWords = []string{
 	"mcp add", "mcp remove", "claude mcp", "claude plugin", "claude config", "codex mcp", "codex features", "gemini mcp", "gemini extensions", "opencode mcp", "opencode plugin",
 	"fermata install", "fermata gate", "--settings", "--mcp-config", "--setting-sources",
 }
 
-// agentPrograms are the agent programs by the names of their commands and packages, with the options by which they start with other settings.
+// agentPrograms maps the command and package names of agent programs to the options that start them with other settings.
 var agentPrograms = map[string][]string{
 	"claude":      {"--settings", "--setting-sources", "--mcp-config", "--plugin-dir", "--bare"},
 	"claude-code": {"--settings", "--setting-sources", "--mcp-config", "--plugin-dir", "--bare"},
@@ -23,7 +23,7 @@ var agentPrograms = map[string][]string{
 	"opencode-ai": {"--pure"},
 }
 
-// Words of agent programs by which they change their settings: what is changed, and how.
+// Words that agent programs use to change their settings: the thing that is changed, and the verb.
 var (
 	agentSettings = []string{"mcp", "plugin", "plugins", "plug", "extension", "extensions", "config", "features", "skill", "skills", "hooks", "agent"}
 	agentChanges  = []string{
@@ -32,7 +32,8 @@ var (
 	}
 )
 
-// setsAgentProgram reports whether a command changes the settings of an agent program, starts one with others, or takes the gate out.
+// setsAgentProgram reports whether a command changes the settings of an agent program, starts one with other
+// settings, or removes the gate.
 func setsAgentProgram(words []string) bool {
 	name := path.Base(words[0])
 	if at := strings.LastIndexByte(name, '@'); at > 0 {
@@ -60,7 +61,7 @@ func setsAgentProgram(words []string) bool {
 	}) || name == "codex" && setsCodex(words[1:])
 }
 
-// setsCodex reports whether Codex is started with a setting of more than its model.
+// setsCodex reports whether the words give Codex a setting other than its model.
 func setsCodex(words []string) bool {
 	for i, word := range words {
 		value, isSetting := strings.CutPrefix(word, "--config")
@@ -79,7 +80,7 @@ func setsCodex(words []string) bool {
 	return false
 }
 
-// changesGate reports whether fermata, with these words behind it, installs or removes gates, or changes their rules.
+// changesGate reports whether a fermata command with these words installs or removes gates, or changes their rules.
 func changesGate(words, arguments []string) bool {
 	if len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		arguments = arguments[min(1, len(arguments)):]
@@ -97,7 +98,7 @@ func changesGate(words, arguments []string) bool {
 	}
 }
 
-// leadsAgentProgram reports whether a variable leads agent programs to other settings.
+// leadsAgentProgram reports whether a variable makes agent programs read other settings.
 func leadsAgentProgram(name, value string) bool {
 	return value != "" && slices.Contains([]string{
 		"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_MANAGED_SETTINGS_PATH", "CODEX_HOME", "GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
@@ -105,7 +106,7 @@ func leadsAgentProgram(name, value string) bool {
 	}, name)
 }
 
-// leadsByVariable reports whether a line starts an agent program with a home that it sets itself.
+// leadsByVariable reports whether a line starts an agent program and sets its home or configuration folder.
 func leadsByVariable(line Shell) bool {
 	return slices.ContainsFunc(line.Calls, func(words []string) bool {
 		if len(words) == 0 {

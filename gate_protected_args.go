@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// foldersOf returns the folders in which a call runs, as far as it names them.
+// foldersOf returns the folders that the call names as its working folder.
 func foldersOf(c *GateCall, fields any) []string {
 	var folders []string
 	if c.Dir != "" {
@@ -26,24 +26,24 @@ func foldersOf(c *GateCall, fields any) []string {
 	return folders
 }
 
-// workFolders are the names of an argument for the folder of a call, in small letters and without marks between words. Claude Code and
-// ACP name it cwd, Codex and opencode workdir, Gemini CLI dir_path, formerly directory.
+// workFolders are argument names for the folder of a call, in small letters and without separators. Claude Code and
+// ACP use cwd, Codex and opencode use workdir. Gemini CLI uses dir_path, in older versions directory.
 var workFolders = []string{
 	"cwd", "dir", "dirpath", "dirname", "directory", "directorypath", "workdir", "workdirectory", "workingdir", "workingdirectory", "workingfolder",
 	"currentdir", "currentdirectory", "currentworkingdirectory", "basedir", "rootdir", "root", "folder", "folderpath", "chdir", "workspace",
 }
 
-// isWorkFolder reports whether an argument of this name is the folder in which a command runs, and from which paths begin.
+// isWorkFolder reports whether an argument of this name is the folder in which a command runs and where relative paths begin.
 func isWorkFolder(name string) bool { return slices.Contains(workFolders, letters(name)) }
 
-// Writes reports whether the tool writes files, by its name.
+// Writes reports whether the name of the tool says that it writes files.
 func (c *GateCall) Writes() bool {
 	tool := strings.ToLower(c.Tool)
 	return slices.ContainsFunc(writeWords, func(word string) bool { return strings.Contains(tool, word) })
 }
 
-// Paths returns the files that the arguments name, those of patches among them. Whether the tool
-// writes them, reads them or does something else is the tool's affair.
+// Paths returns the files that the arguments name, including those of patches. It does not say whether the tool reads
+// or writes them.
 func (c *GateCall) Paths() []string {
 	var fields any
 	if json.Unmarshal(c.Input, &fields) != nil {
@@ -62,7 +62,7 @@ func (c *GateCall) Paths() []string {
 	return slices.DeleteFunc(paths, func(path string) bool { return path == "/dev/null" })
 }
 
-// readWords are the words in the names of tools that only look, and readParts are parts of such names.
+// readWords are words in the names of tools that only read. readParts are parts of such words.
 var (
 	readWords = []string{
 		"get", "list", "find", "grep", "glob", "ls", "view", "show", "look", "query", "describe", "stat", "status", "tree", "diff", "log", "check", "count", "info",
@@ -71,7 +71,7 @@ var (
 	readParts = []string{"read", "search", "fetch"}
 )
 
-// mayWrite reports whether the tool writes files, or does not say by its name that it only looks.
+// mayWrite reports whether the tool may write files. It may, unless its name says that it only reads.
 func (c *GateCall) mayWrite() bool {
 	if verb := strings.Fields(c.gitWords()); len(verb) > 1 && slices.Contains(gitReads, verb[1]) {
 		return c.Writes()
@@ -82,7 +82,8 @@ func (c *GateCall) mayWrite() bool {
 	})
 }
 
-// toolWords returns the words of the tool's name in small letters, without those of an MCP server: read, file for mcp__fs__read_file and for ReadFile.
+// toolWords returns the words of the tool's name in small letters, without the name of an MCP server. Both
+// mcp__fs__read_file and ReadFile give read and file.
 func (c *GateCall) toolWords() []string {
 	name := c.Tool[strings.LastIndex(c.Tool, "__")+1:]
 	var sb strings.Builder
@@ -99,19 +100,21 @@ func (c *GateCall) toolWords() []string {
 	return strings.Fields(sb.String())
 }
 
-// runsCommands reports whether the tool runs commands, by its name. Whatever text it is given may be one.
+// runsCommands reports whether the name of the tool says that it runs commands. Any text argument of such a tool may
+// be a command.
 func (c *GateCall) runsCommands() bool {
 	return slices.ContainsFunc(c.toolWords(), func(word string) bool {
 		return slices.Contains([]string{"exec", "execute", "run", "shell", "bash", "terminal", "term", "stdin", "console", "ssh", "tmux", "process", "cmd", "command", "powershell"}, word)
 	})
 }
 
-// isForPeople reports whether an argument of this name is a text that people read, and that nothing runs.
+// isForPeople reports whether an argument of this name is a text for people, which nothing runs.
 func isForPeople(name string) bool {
 	return slices.Contains([]string{"description", "title", "message", "justification", "explanation", "prompt", "reason"}, letters(name))
 }
 
-// isPatchName reports whether an argument of this name is a patch. The text of a file may look like one.
+// isPatchName reports whether an argument of this name is a patch. The name must say so, because the content of a
+// file may look like a patch.
 func isPatchName(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"patch", "diff", "input"}, func(part string) bool { return strings.Contains(name, part) })
@@ -122,8 +125,9 @@ var writeWords = []string{
 	"write", "edit", "patch", "create", "replace", "insert", "update", "append", "save", "delete", "remove", "move", "rename", "copy", "put", "touch",
 }
 
-// anyText reports whether a text below the arguments, with the names that lead to it (edits.path), is one that is looked for. The words of a
-// list are texts, and together a command. A name that may be a path is the text of a path.
+// anyText reports whether the function is returns true for any text below the arguments. It gets the text and the
+// names that lead to it, such as edits.path. A list of words gives each word, and all words as one command. An object
+// key that may be a path gives the text of a path.
 func anyText(v any, name string, is func(name, text string) bool) bool {
 	switch v := v.(type) {
 	case string:
@@ -143,7 +147,7 @@ func anyText(v any, name string, is func(name, text string) bool) bool {
 	return false
 }
 
-// scalars returns the texts and the numbers of a list as words. It reports false for a list that holds something else.
+// scalars returns the strings, numbers and booleans of a list as words. It returns false if the list holds anything else.
 func scalars(list []any) (words, bool) {
 	out := make(words, 0, len(list))
 	for _, v := range list {
@@ -162,12 +166,13 @@ func scalars(list []any) (words, bool) {
 // lastName returns the last of the names that lead to an argument.
 func lastName(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-// letters returns the last of the names that lead to an argument, in small letters and without marks between words.
+// letters returns the last of the names that lead to an argument, in small letters and without separators.
 func letters(name string) string {
 	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(lastName(name)))
 }
 
-// contentParts are parts of the names of arguments that hold what is written, or a text for people. contentNames are such names.
+// contentParts are parts of the names of arguments that hold written content or a text for people. contentNames are
+// whole names of such arguments.
 var (
 	contentParts = []string{
 		"content", "text", "string", "newstr", "oldstr", "body", "data", "descr", "title", "message", "prompt", "query", "pattern", "instruction", "comment", "summary",
@@ -176,13 +181,13 @@ var (
 	contentNames = []string{"old", "new", "value", "search", "replace", "replacement"}
 )
 
-// isContentName reports whether an argument of this name holds what is written, and not where.
+// isContentName reports whether an argument of this name holds written content, and not the place to write it.
 func isContentName(name string) bool {
 	name = letters(name)
 	return slices.Contains(contentNames, name) || slices.ContainsFunc(contentParts, func(part string) bool { return strings.Contains(name, part) })
 }
 
-// isPathName reports whether an argument is a path, by the names that lead to it.
+// isPathName reports whether the names that lead to an argument say that it is a path.
 func isPathName(name string) bool {
 	if isContentName(name) {
 		return false
@@ -193,7 +198,7 @@ func isPathName(name string) bool {
 	})
 }
 
-// mayBePath reports whether a text is a path, by the name of its argument or by its form.
+// mayBePath reports whether a text may be a path, by the name of its argument or by its form.
 func mayBePath(name, text string) bool {
 	if isPathName(name) {
 		return true
@@ -207,10 +212,11 @@ func mayBePath(name, text string) bool {
 	}
 }
 
-// mostPaths bounds how many arguments are read as a folder and a name in it.
+// mostPaths is the maximum number of path arguments that are combined as a folder and a name in it.
 const mostPaths = 64
 
-// joinedPaths returns the paths that two arguments may mean together, a folder and a name in it, and those whose parts stand in a list.
+// joinedPaths returns the paths that several arguments may mean together: a folder and a name in it, or the parts of
+// a path in a list.
 func joinedPaths(fields any) []string {
 	var names, joined []string
 	var collect func(name string, v any)
@@ -248,14 +254,14 @@ func joinedPaths(fields any) []string {
 	return joined
 }
 
-// Names of arguments, as [letters] writes them: of a program, of the words behind it and of a subcommand before these.
+// Names of arguments in the form that [letters] returns: names for a program, and names for the words that follow it.
 var (
 	programNames = []string{"command", "cmd", "program", "executable", "exec", "binary", "bin", "exe", "name", "path", "file", "tool", "entrypoint", "process"}
 	wordNames    = []string{"args", "arguments", "argv", "arg", "params", "parameters", "flags", "options", "cmdargs", "commandargs", "argslist", "arglist"}
 )
 
-// joinedCommands returns the command lines that several arguments make together: a program and its words. The words may begin with the
-// program, or belong to git, if the tool is one for git.
+// joinedCommands returns the command lines that several arguments make together: a program and its words. The words
+// may already begin with the program. For a git tool, they may belong to git.
 func joinedCommands(c *GateCall, fields any) []string {
 	git, isAlone := c.gitWords(), c.mayWrite() || c.runsCommands()
 	var lines []string
@@ -302,7 +308,7 @@ func joinedCommands(c *GateCall, fields any) []string {
 	return lines
 }
 
-// wordsLine returns a text, or a list of words, as a part of a command line.
+// wordsLine returns a text or a list of words as a part of a command line.
 func wordsLine(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -315,7 +321,7 @@ func wordsLine(v any) (string, bool) {
 	}
 }
 
-// gitWords returns the command of git that the tool's name says, such as git remote add; empty if it names none.
+// gitWords returns the git command in the name of the tool, such as git remote add. It is empty if the name holds none.
 func (c *GateCall) gitWords() string {
 	words := strings.FieldsFunc(strings.ToLower(c.Tool), func(r rune) bool { return !unicode.IsLetter(r) })
 	slices.Reverse(words)

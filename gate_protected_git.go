@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// gitHooks are the programs that git starts in the folder hooks of a repository.
+// gitHooks are the programs that git starts in the hooks folder of a repository.
 var gitHooks = []string{
 	"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-commit",
 	"pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update",
 	"reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate", "fsmonitor-watchman", "post-index-change",
 }
 
-// pathsOfHooks returns how a rule names one of gitHooks.
+// pathsOfHooks returns the paths by which a rule names one of gitHooks.
 func pathsOfHooks() []string {
 	all := make([]string, len(gitHooks))
 	for i, hook := range gitHooks {
@@ -22,13 +22,13 @@ func pathsOfHooks() []string {
 	return all
 }
 
-// gitSettingWords are the commands and options of git by which an allow rule names what it lets git set or start.
+// gitSettingWords are the commands and options by which an allow rule permits git to change its settings or to start programs.
 var gitSettingWords = []string{
 	"git remote add", "git remote set-url", "git submodule add", "git submodule set-url", "git submodule set-branch", "git lfs ", "git maintenance ",
 	"--upload-pack", "--receive-pack", "--extcmd", "--separate-git-dir", "--access-hook", "scalar ", "git-config", "git-remote", "git-submodule", "git-lfs",
 }
 
-// gitReads are the subcommands of git that write none of the files that they name, except by [gitOutputs].
+// gitReads are the git subcommands that write none of the files that they name, except for [gitOutputs].
 var gitReads = []string{
 	"add", "annotate", "blame", "branch", "cat-file", "check-attr", "check-ignore", "check-mailmap", "cherry", "cherry-pick", "commit", "count-objects",
 	"describe", "diff", "diff-files", "diff-index", "diff-tree", "fetch", "for-each-ref", "grep", "hash-object", "help", "log", "ls-files", "ls-remote",
@@ -36,8 +36,8 @@ var gitReads = []string{
 	"shortlog", "show", "show-branch", "show-ref", "status", "tag", "update-index", "var", "verify-commit", "verify-tag", "version", "whatchanged",
 }
 
-// isWrittenByGit reports whether git, with the words behind it, writes one of the files that it names, or may do so by words that the line
-// does not tell.
+// isWrittenByGit reports whether a git command with these words writes a protected file, or may do so because a word
+// is partly unknown.
 func (p *protection) isWrittenByGit(words []string, mayBeMentioned func(word string) bool) bool {
 	options, words := splitGit(words)
 	if len(words) == 0 {
@@ -50,12 +50,13 @@ func (p *protection) isWrittenByGit(words []string, mayBeMentioned func(word str
 	return !slices.Contains(gitReads, words[0]) && (inside || slices.ContainsFunc(words[1:], mayBeMentioned))
 }
 
-// gitOutputs returns the files that git writes by its option --output, which every subcommand has that shows changes.
+// gitOutputs returns the files that git writes because of its option --output. Every subcommand that shows changes
+// has this option.
 func gitOutputs(words []string) []string {
 	return optionValues(words, "--output-directory")
 }
 
-// optionValues returns the values of a long option of git. Git takes a beginning of its name for it.
+// optionValues returns the values of a long option of git. Git accepts an abbreviated option name.
 func optionValues(words []string, option string) []string {
 	var values []string
 	for i, word := range words {
@@ -73,13 +74,13 @@ func optionValues(words []string, option string) []string {
 	return values
 }
 
-// splitGit splits the words behind git into its own options and the words from the subcommand on. The option --git-dir is left out:
-// every git writes its own folder.
+// splitGit splits the words after git into git's own options and the words from the subcommand on. It leaves out
+// --git-dir, because every git command writes its own folder.
 func splitGit(words []string) (options, rest []string) {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		end := 1
 		if slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix", "--attr-source"}, words[0]) {
-			end = min(2, len(words)) // its value stands apart
+			end = min(2, len(words)) // the value is a separate word
 		}
 		if !strings.HasPrefix(words[0], "--git-dir") {
 			options = append(options, words[:end]...)
@@ -89,7 +90,7 @@ func splitGit(words []string) (options, rest []string) {
 	return options, words
 }
 
-// setsOrStartsByGit reports whether a command has git set what it goes by, or start a program that an option or a setting names.
+// setsOrStartsByGit reports whether a command changes settings of git, or starts a program that an option or a setting names.
 func setsOrStartsByGit(words []string) bool {
 	if words[0] == "scalar" {
 		return slices.ContainsFunc(words[1:], func(word string) bool {
@@ -110,7 +111,7 @@ func setsOrStartsByGit(words []string) bool {
 	}
 	verb, words := words[0], words[1:]
 	if strings.Contains(verb, "*") || slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "ext::") }) {
-		return true // a subcommand that the line does not tell, or an address that is a program
+		return true // an unknown subcommand, or an address that is a program
 	}
 	has := func(option string) bool { return len(optionValues(words, option)) > 0 }
 	first := firstArgument(words)
@@ -140,13 +141,13 @@ func setsOrStartsByGit(words []string) bool {
 	case "filter-branch", "instaweb", "remote-ext":
 		return true
 	case "rebase", "commit", "tag", "merge", "notes":
-		return false // what rebase starts is read as a command; the others start nothing that they name
+		return false // a command that rebase starts is read as a command of its own; the others start no program that they name
 	default:
 		return has("--upload-pack") || has("--receive-pack") || has("--exec")
 	}
 }
 
-// firstArgument returns the first word that is no option.
+// firstArgument returns the first word that is not an option.
 func firstArgument(words []string) string {
 	for _, word := range words {
 		if !strings.HasPrefix(word, "-") {
@@ -156,7 +157,8 @@ func firstArgument(words []string) string {
 	return ""
 }
 
-// hasFlag reports whether a word of short options holds a flag, as -nO does. What follows a flag of valued is its value.
+// hasFlag reports whether a word of short options contains a flag, as -nO contains O. The text after a flag in valued
+// is the value of that flag.
 func hasFlag(words []string, flag rune, valued string) bool {
 	return slices.ContainsFunc(words, func(word string) bool {
 		if len(word) < 2 || word[0] != '-' || word[1] == '-' {
@@ -183,7 +185,7 @@ func clonedSettings(words []string) []string {
 	return settings
 }
 
-// harmlessSections are the beginnings of settings that start no program and lead nowhere.
+// harmlessSections are settings, or sections of settings, that start no program and point to no file or address.
 var harmlessSections = []string{
 	"user.name", "user.email", "user.useconfigonly", "author.", "committer.", "color.", "column.", "advice.", "log.", "status.", "core.quotepath", "core.abbrev",
 	"core.autocrlf", "core.eol", "core.longpaths", "core.precomposeunicode", "core.filemode", "core.ignorecase", "init.defaultbranch", "diff.renames", "diff.renamelimit", "diff.algorithm",
@@ -208,7 +210,7 @@ func isHarmlessSetting(setting string) bool {
 	}
 }
 
-// isHarmlessProgram reports whether a program shows a text, edits one for a person or does nothing.
+// isHarmlessProgram reports whether a program only shows a text, lets a person edit one, or does nothing.
 func isHarmlessProgram(value string) bool {
 	return slices.Contains([]string{"", "cat", "less", "more", "true", "false", ":", "/bin/true", "/bin/false", "/bin/cat", "/dev/null", "vi", "vim", "nano"}, value)
 }
@@ -225,18 +227,20 @@ func startsProgramOfGit(name, value string) bool {
 	}
 }
 
-// programVariables name a program that git starts. Those of sharedVariables serve other programs as well, or lead to settings.
+// programVariables are variables that name a program for git to start. sharedVariables also serve other programs, or
+// point to settings.
 var (
 	programVariables = []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_ASKPASS", "GIT_PROXY_COMMAND"}
 	sharedVariables  = []string{"PAGER", "EDITOR", "VISUAL", "SSH_ASKPASS", "HOME", "XDG_CONFIG_HOME"}
 )
 
-// startsByVariable reports whether a line runs git and sets one of sharedVariables, or a variable whose name is known only when it runs.
+// startsByVariable reports whether a line runs git and sets one of sharedVariables to more than a harmless program. A
+// variable with an unknown name counts as well.
 func startsByVariable(line Shell) bool {
 	return slices.ContainsFunc(line.Calls, func(words []string) bool { return len(words) > 0 && words[0] == "git" }) && setsOneOf(line, sharedVariables)
 }
 
-// setsOneOf reports whether a line sets one of these variables to more than a harmless program.
+// setsOneOf reports whether a line sets one of these variables, or one with an unknown name, to more than a harmless program.
 func setsOneOf(line Shell, variables []string) bool {
 	return slices.ContainsFunc(line.Settings, func(setting string) bool {
 		name, value, _ := strings.Cut(setting, "=")
@@ -244,17 +248,17 @@ func setsOneOf(line Shell, variables []string) bool {
 	})
 }
 
-// Words of git config. A word of configReads or configWrites is a subcommand only before the name of a setting. An option
-// of configValued is followed by its value.
+// Words of git config. A word of configReads or configWrites is a subcommand only before the name of a setting. An
+// option in configValued takes the next word as its value.
 var (
 	configReads  = []string{"get", "list"}
 	configWrites = []string{"set", "unset", "edit", "rename-section", "remove-section"}
 	configValued = []string{"-f", "--file", "--blob", "--type", "--default", "--comment", "--value", "--url"}
-	// configWriteOptions are options of which git takes a beginning as well.
+	// configWriteOptions are options that write. Git accepts abbreviated names for them.
 	configWriteOptions = []string{"--add", "--replace-all", "--unset-all", "--edit", "--rename-section", "--remove-section"}
 )
 
-// setsGitConfig reports whether the words behind git config set a value.
+// setsGitConfig reports whether git config with these words changes a setting.
 func setsGitConfig(words []string) bool {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		name, _, _ := strings.Cut(words[0], "=")
