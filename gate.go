@@ -58,7 +58,7 @@ type GateCall struct {
 	Input json.RawMessage `json:"input,omitempty"`
 	// Dir is the folder in which the tool will run.
 	Dir string `json:"dir,omitempty" maxLength:"4096"`
-	// DryRun returns the decision and changes nothing.
+	// DryRun asks for the decision only. Nothing is changed.
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
@@ -280,7 +280,7 @@ func CallsOf(action json.RawMessage) []*GateCall {
 func checkEdit(action, edited json.RawMessage) error {
 	call, ok := readGateAction(action)
 	if err := plainObject(call.Input); err != nil || !ok || call.Tool == "" {
-		return nil //nolint:nilerr // the action is not a tool call
+		return nil //nolint:nilerr // it is no such call
 	}
 	_, err := (&GateCall{Tool: call.Tool, Dir: call.Dir}).EditedInput(edited)
 	return err

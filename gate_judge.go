@@ -70,7 +70,7 @@ type Ruling struct {
 // files by which git or an agent program starts programs needs a question, unless an allow rule names these files:
 // see [ProtectedRule] and [ProtectedAgentRule].
 //
-// Allow rules match more strictly than the others, because nobody may trick them. The pattern of an allow rule
+// Allow rules match more strictly than the others, so that no input can trick them. The pattern of an allow rule
 // matches a command line only if that is a single plain command. It matches other text only if nothing can hide in
 // it. The pattern of a deny or ask rule matches if any part of the command line does.
 func Judge(c *GateCall, from GateScope, rules []*GateRule, p Policy, read ReadShell, now time.Time) Ruling {

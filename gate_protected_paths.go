@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// covers reports whether a path is one of the files, or lies in one. Another spelling
-// that some file system or program takes for the same counts as well.
+// covers reports whether a path is a protected file or lies in a protected folder. It also counts other spellings
+// that some file system or program takes for the same path.
 func (p *protection) covers(text string) bool {
 	return slices.ContainsFunc(spellings(text), func(spelling string) bool {
 		parts := pathParts(spelling)
@@ -17,7 +17,8 @@ func (p *protection) covers(text string) bool {
 	})
 }
 
-// spellings returns a path, and what it is without percent-encoding, as an address and without the marks of a drive or of a stream.
+// spellings returns a path and its other readings: with percent-encoding decoded up to twice, as a file: address, and
+// with the colons of a drive or a stream as separators.
 func spellings(text string) []string {
 	all := []string{text}
 	for range 2 {
@@ -31,7 +32,7 @@ func spellings(text string) []string {
 		if scheme, rest, isAddress := strings.Cut(each, ":"); isAddress && strings.EqualFold(scheme, "file") {
 			all = append(all, rest[:endOf(rest, "?#")])
 		}
-		// C:.git is .git of a drive, and .git::$INDEX_ALLOCATION another name of .git.
+		// C:.git is .git on a drive, and .git::$INDEX_ALLOCATION is another name of .git.
 		if len(each) > 1 && each[1] == ':' || strings.Contains(each, "::$") {
 			all = append(all, strings.ReplaceAll(each, ":", "/"))
 		}
@@ -39,7 +40,7 @@ func spellings(text string) []string {
 	return all
 }
 
-// endOf returns where the first of some characters stands in a text, or its length.
+// endOf returns the index of the first of some characters in a text, or the length of the text.
 func endOf(text, chars string) int {
 	if i := strings.IndexAny(text, chars); i >= 0 {
 		return i
@@ -47,7 +48,7 @@ func endOf(text, chars string) int {
 	return len(text)
 }
 
-// percentDecoded replaces %2e and the like. What is no such code stays.
+// percentDecoded replaces codes such as %2e by their bytes. It leaves invalid codes as they are.
 func percentDecoded(text string) string {
 	if !strings.Contains(text, "%") {
 		return text
@@ -66,7 +67,7 @@ func percentDecoded(text string) string {
 	return sb.String()
 }
 
-// pathParts returns the names of a path in small letters, as a file system takes them.
+// pathParts returns the elements of a path in small letters and without trailing spaces and dots, which some file systems ignore.
 func pathParts(text string) []string {
 	parts := strings.Split(path.Clean(strings.ReplaceAll(plainLetters(text), `\`, "/")), "/")
 	for i, part := range parts {
@@ -75,13 +76,14 @@ func pathParts(text string) []string {
 	return parts
 }
 
-// isNamed reports whether a part of a path is one of the names, or a file pattern with some text that fits one.
+// isNamed reports whether an element of a path is one of the names, or a file pattern with some literal text that matches one.
 func isNamed(part string, names ...string) bool {
 	return slices.Contains(names, part) || strings.ContainsAny(part, "*?[") && strings.Trim(part, "*?") != "" && fitsOne(part, names)
 }
 
-// isGitFile reports whether a path leads to what git goes by, and is none of the names of its rule: in a repository without files of its
-// own, for all repositories of a person (.config/git/config), or for all of a machine (etc/gitconfig).
+// isGitFile reports whether a path leads to a file that controls git but is not in the names of its rule. Such files
+// are in a bare repository, in a person's git settings (.config/git/config) or in the settings of the machine
+// (etc/gitconfig).
 func isGitFile(parts []string) bool {
 	for i, part := range parts {
 		before, next := "", ""
@@ -107,13 +109,13 @@ func isGitFile(parts []string) bool {
 	return false
 }
 
-// mayBeSettings reports whether a folder may be the one in which the programs of a person keep settings, by its name. XDG_CONFIG_HOME may
-// name any folder, and a path may begin in it.
+// mayBeSettings reports whether the name of a folder suggests a person's settings folder. XDG_CONFIG_HOME may name
+// any folder, and a path may be relative to it.
 func mayBeSettings(name string) bool {
 	return name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "*?[$~") || strings.Contains(name, "config") || strings.Contains(name, "xdg")
 }
 
-// isHome reports whether the parts of a path lead to the home of a person.
+// isHome reports whether the elements of a path lead to a person's home folder.
 func isHome(parts []string) bool {
 	if len(parts) == 0 {
 		return false
@@ -122,11 +124,10 @@ func isHome(parts []string) bool {
 	return strings.HasPrefix(last, "~") || last == "root" || len(parts) > 1 && slices.Contains([]string{"home", "users"}, parts[len(parts)-2])
 }
 
-// ownNotes are the folders in which Claude Code and Gemini CLI let their agents keep plans and
-// notes. They start nothing.
+// ownNotes are the folders in which Claude Code and Gemini CLI let their agents keep plans and notes. Files there start nothing.
 var ownNotes = map[string][]string{".claude": {"plans", "projects", "todos", "worktrees"}, ".gemini": {"tmp"}}
 
-// agentFolders are the folders of agent programs below others, for a person and for a machine.
+// agentFolders are the folders of agent programs, by the folder above them. Some belong to a person, some to the machine.
 var agentFolders = map[string][]string{
 	".config":             {"opencode", "claude", "codex", "gemini"},
 	"etc":                 {"opencode", "claude-code", "codex", "gemini-cli"},
@@ -135,8 +136,7 @@ var agentFolders = map[string][]string{
 	"program files":       {"claudecode"},
 }
 
-// isAgentFolder reports whether a path is a folder of agent programs, or lies in one and outside
-// of its notes.
+// isAgentFolder reports whether a path is a settings folder of an agent program, or lies in one but outside its notes.
 func isAgentFolder(parts []string) bool {
 	for i, part := range parts {
 		if notes, ok := ownNotes[part]; ok && (i+1 == len(parts) || !slices.Contains(notes, parts[i+1])) {
@@ -154,7 +154,7 @@ func isAgentFolder(parts []string) bool {
 	return false
 }
 
-// plainLetters is the text in small letters, without characters that nobody sees.
+// plainLetters returns the text in small letters, without invisible characters.
 func plainLetters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) {
@@ -164,10 +164,12 @@ func plainLetters(text string) string {
 	}, text)
 }
 
-// patchMarks stand before the name of a file in a patch. A patch of the kind that begins with *** has any two words and a colon there.
+// patchMarks are the texts before the name of a file in a patch. After ***, two words and a colon come before the
+// name, as in "*** Update File: a.go".
 var patchMarks = []string{"+++", "---", "***", "rename to ", "rename from ", "copy to ", "Index:", "diff --git "}
 
-// patchedFiles returns the files that a patch names; none for a text that is no patch. Spaces around marks and names do not count.
+// patchedFiles returns the files that a patch names, or none if the text is not a patch. It ignores spaces around
+// marks and names.
 func patchedFiles(text string) []string {
 	var names []string
 	for line := range strings.Lines(text) {
@@ -183,7 +185,7 @@ func patchedFiles(text string) []string {
 	return names
 }
 
-// namesBehind returns the files that stand behind a mark of a patch.
+// namesBehind returns the names of the files after a mark of a patch.
 func namesBehind(mark, rest string) []string {
 	switch mark {
 	case "***":
@@ -212,13 +214,13 @@ func namesBehind(mark, rest string) []string {
 	return []string{name}
 }
 
-// fitsOne reports whether a file pattern of a shell may fit one of the names. A bracket expression counts as any character.
+// fitsOne reports whether a shell's file pattern may match one of the names. A bracket expression counts as any character.
 func fitsOne(pattern string, names []string) bool {
 	pattern = anyOfBrackets(strings.ToLower(pattern))
 	return slices.ContainsFunc(names, func(name string) bool { return glob(pattern, strings.ToLower(name)) })
 }
 
-// anyOfBrackets replaces each bracket expression of a pattern by a question mark: [t], [!x], [[:lower:]].
+// anyOfBrackets replaces each bracket expression of a pattern, such as [t], [!x] or [[:lower:]], by a question mark.
 func anyOfBrackets(pattern string) string {
 	var sb strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -232,7 +234,8 @@ func anyOfBrackets(pattern string) string {
 	return sb.String()
 }
 
-// endOfBrackets returns where the bracket expression ends with which a text begins; 0 where none begins.
+// endOfBrackets returns the index of the bracket that closes the bracket expression at the start of a text. It
+// returns 0 if the text does not start with one.
 func endOfBrackets(text string) int {
 	if !strings.HasPrefix(text, "[") {
 		return 0

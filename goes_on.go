@@ -2,9 +2,8 @@
 
 package fermata
 
-// goesOnOverWords reports whether words of people that no run was handed keep the task
-// from stopping with the result: its next run is handed them. A run that failed counts
-// as an attempt, and the last attempt ends the task.
+// goesOnOverWords reports whether the task goes on despite the result, because people wrote messages that no run was
+// handed. The next run then gets them. A failed run counts as an attempt, and the last attempt ends the task.
 func (t *Task) goesOnOverWords(r Result) bool {
 	return r != ResultFailed || t.Attempts+1 < t.MaxAttempts
 }

@@ -2,6 +2,6 @@
 
 package fermata
 
-// goesOnOverWords is wrong on purpose: the instrument must find that a run then ends
-// its task over words that nobody was handed.
+// goesOnOverWords is wrong on purpose: the tests must find that a run then ends its task although people's messages
+// were never handed over.
 func (t *Task) goesOnOverWords(Result) bool { return false }

@@ -9,39 +9,39 @@ import (
 	"time"
 )
 
-// GrantLife is how long an approval may be used after it was given.
+// GrantLife is the time for which an approval may be used after it was given.
 const GrantLife = 7 * 24 * time.Hour
 
-// grantPrefix begins every grant; the number is that of its form.
+// grantPrefix is the prefix of every grant. Its number is the version of the format.
 const grantPrefix = "fg1"
 
-// Grant is the consent to one action, once (spec §4.3). It travels signed by
-// the workspace's key.
+// Grant is the permission for one approved action, used once (spec §4.3). The
+// workspace's key signs it.
 type Grant struct {
 	WorkspaceID string `json:"workspace_id"`
 	QuestionID  string `json:"question_id"`
 	TaskID      string `json:"task_id"`
 	ActionHash  string `json:"action_hash"`
-	// Decision is approve; nothing else is granted.
+	// Decision is always approve.
 	Decision string `json:"decision"`
-	// By is who approved: a person, or a rule.
+	// By is the actor that approved: a person or a rule.
 	By        Actor     `json:"by"`
 	Assurance Assurance `json:"assurance,omitempty"`
 	At        time.Time `json:"at"`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// GrantCheck asks whether what is about to run is what was approved.
+// GrantCheck asks whether a grant permits the action that is about to run.
 type GrantCheck struct {
 	Grant string `json:"grant" minLength:"1" maxLength:"4096"`
-	// RunID is the run that is about to act, where one does.
+	// RunID is the run that is about to act. It is empty if no run acts.
 	RunID string `json:"run_id,omitempty" maxLength:"64"`
-	// Action is what is about to run.
+	// Action is the action that is about to run.
 	Action json.RawMessage `json:"action"`
 }
 
-// Grant returns the consent that the question gives, and false when it gives
-// none: only an approval of an action does, and only if it was approved.
+// Grant returns the grant that the question gives. It returns false unless the
+// question is an approval of an action and was approved.
 func (q *Question) Grant() (Grant, bool) {
 	if q.Type != Approval || q.ActionHash == "" || !q.Resolution.Approved() {
 		return Grant{}, false
@@ -58,11 +58,11 @@ func (q *Question) Grant() (Grant, bool) {
 	return g, true
 }
 
-// Sign returns the grant as it travels.
+// Sign returns the grant as signed text.
 func (g Grant) Sign(key []byte) string {
 	data, err := json.Marshal(g)
 	if err != nil {
-		// Texts and times have a JSON form.
+		// This cannot happen, because every text and time has a JSON form.
 		panic("fermata: write a grant: " + err.Error())
 	}
 	body := grantPrefix + "." + base64.RawURLEncoding.EncodeToString(data)
@@ -75,7 +75,8 @@ func grantMAC(key []byte, body string) []byte {
 	return mac.Sum(nil)
 }
 
-// OpenGrant returns what a grant says, if the key signed it.
+// OpenGrant returns the content of a signed grant. It returns an error unless
+// the key signed it.
 func OpenGrant(signed string, key []byte) (Grant, error) {
 	var g Grant
 	bad := Errorf(CodeForbidden, "the grant is not one of this workspace, or was changed").
@@ -103,8 +104,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// Covers refuses an action that the grant is not for, and one that comes too
-// late.
+// Covers returns an error if the grant is for another action, or has expired.
 func (g Grant) Covers(action []byte, now time.Time) error {
 	switch {
 	case g.Decision != Approve:
@@ -118,9 +118,9 @@ func (g Grant) Covers(action []byte, now time.Time) error {
 	return nil
 }
 
-// CheckTask refuses the grant when nothing may run for its task any more. The
-// parameters are those of [Task.Halt]. A task that ends with its answer is done
-// before the script that asked can use the grant.
+// CheckTask returns an error if nothing may run for the task of the grant. The
+// other arguments are those of [Task.Halt]. A task that ends with its answer is
+// an exception: it is done before the script that asked can use the grant.
 func (g Grant) CheckTask(t *Task, runID string, run *Run, now time.Time) error {
 	if t.EndsWithAnswer && t.State == TaskDone {
 		return nil

@@ -1,23 +1,22 @@
 package fermata
 
-// Consent is what stands behind a grant today. The key that signs grants is not enough: who
-// reads it from the database has approved nothing.
+// Consent holds the present facts behind a grant. The signature alone is not enough: a person who reads the signing
+// key in the database has approved nothing.
 type Consent struct {
-	// Question is the one that the grant names.
+	// Question is the question that the grant names.
 	Question *Question
-	// Changed names a fact in which the question is another in the database than the events say; empty where there is none.
+	// Changed names a field of the question in which the database differs from the events. It is empty if there is none.
 	Changed string
-	// Used says that the events tell of a use of the grant.
+	// Used reports whether an event records a use of the grant.
 	Used bool
-	// Policy is that of today.
+	// Policy is the present policy.
 	Policy Policy
-	// Risk is the highest risk that the rules of gates give to the action today. Denied is the rule
-	// that denies the action, or nil.
+	// Risk is the highest risk that the present gate rules give to the action. Denied is the rule that denies the action, or nil.
 	Risk   Risk
 	Denied *GateRule
-	// Members are those who approved, as they are today, by id. Who is gone is not among them.
+	// Members are the approvers in their present state, by id. A person who is not a member is missing.
 	Members map[string]*Member
-	// Signed are the ids of those whose passkey signed the approval, after the signature was checked today.
+	// Signed holds the ids of approvers whose passkey signed the approval. Their signatures were checked again for this use.
 	Signed map[string]bool
 }
 
@@ -39,8 +38,8 @@ func (q *Question) Approvers() []string {
 	return ids
 }
 
-// CheckConsent refuses a grant behind which there is no approval, and one that would not be
-// given today: the people who approved may no more, or the policy asks for more.
+// CheckConsent returns an error if the grant has no matching approval, or if the same approval could not be given at
+// present. An approver may have lost the right to answer, or the policy may require more.
 func (g Grant) CheckConsent(c Consent) error {
 	q := c.Question
 	given, ok := q.Grant()
@@ -67,25 +66,26 @@ func (g Grant) CheckConsent(c Consent) error {
 	return c.checkPolicy()
 }
 
-// ChangedInDatabase refuses a question that is another in the database than the events say. The fact is what differs.
+// ChangedInDatabase returns the error for a question in which the database differs from the events. The argument fact
+// names the difference.
 func ChangedInDatabase(fact string) error {
 	return Errorf(CodePolicyViolation, "the question was changed in the database: its %s is not what the events say", fact).
 		WithHint("look at who writes the database: fermata audit verify; then ask again")
 }
 
-// GrantUsed refuses a grant that was used before.
+// GrantUsed returns the error for a grant that was used before.
 func GrantUsed(question string) error {
 	return Errorf(CodeForbidden, "the grant of %s was used already; it is good for one run", question).WithHint("ask again")
 }
 
-// equals reports whether two grants say the same.
+// equals reports whether two grants have the same content.
 func (g Grant) equals(other Grant) bool {
 	same := g.At.Equal(other.At) && g.ExpiresAt.Equal(other.ExpiresAt)
 	g.At, g.ExpiresAt = other.At, other.ExpiresAt
 	return same && g == other
 }
 
-// missingApprover says which approval does not count any more, "" where enough of them do.
+// missingApprover returns the reason why an approval does not count at present. It returns "" if enough approvals count.
 func (c Consent) missingApprover() (why string) {
 	needed := 1
 	if q := c.Question.Approvals; q != nil {
@@ -110,8 +110,8 @@ func (c Consent) missingApprover() (why string) {
 	return why
 }
 
-// checkPolicy refuses an approval if the policy of today asks for people who are known better. It
-// takes the risk that the question would have today.
+// checkPolicy returns an error if the present policy requires a stronger assurance than the approvers had. It uses
+// the risk that the question would have at present.
 func (c Consent) checkPolicy() error {
 	q := *c.Question
 	q.Raise(HigherRisk(c.Risk, c.Policy.RiskFloor(&q)), c.Policy)
@@ -137,7 +137,7 @@ func (c Consent) checkPolicy() error {
 	return nil
 }
 
-// weakestApproval returns the assurance of the approver who was known least.
+// weakestApproval returns the lowest assurance among the approvers.
 func (q *Question) weakestApproval() Assurance {
 	given := q.Resolution.Assurance
 	for _, v := range q.Votes {

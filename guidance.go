@@ -2,28 +2,28 @@ package fermata
 
 import "strings"
 
-// AgentPlace is where an agent runs. It decides what becomes of the agent while a
-// question waits.
+// AgentPlace is the place where an agent runs. It decides whether the agent
+// stops while a question waits.
 type AgentPlace int
 
 // Places of agents.
 const (
-	// InHost is an agent of which is not known who runs it.
+	// InHost is the place of an agent that some unknown program runs.
 	InHost AgentPlace = iota
-	// InWorker is one that a worker stops and resumes with the answer.
+	// InWorker is the place of an agent that a worker stops, and resumes with the answer.
 	InWorker
-	// AtDesk is one at which a person sits.
+	// AtDesk is the place of an agent with a person at its terminal.
 	AtDesk
 )
 
-// waits says what an agent does while its question waits.
+// waits holds the advice for an agent whose question waits, by the place of the agent.
 var waits = map[AgentPlace]string{
 	InWorker: `ask_user and request_approval usually return status "pending". Then STOP: end your turn without doing anything else. You will be resumed with the answer, maybe hours later. Do not poll, do not guess, do not ask again in other words.`,
 	AtDesk:   `Call ask_user and request_approval with wait_seconds: 300, so that the answer of a person who is near comes back as the result. If it is still "pending" then, say in one sentence what you wait for and end your turn. Some programs are woken with the answer; in every other, read it with check_answer when this conversation goes on. Do not guess, do not ask again in other words.`,
 	InHost:   `Call ask_user and request_approval with wait_seconds: 300, so that the answer of a person who is near comes back as the result. If it is still "pending" then, end your turn and say what you wait for. The program that runs you may resume you with the answer; if this conversation goes on without it, read it with check_answer. Do not guess, do not ask again in other words.`,
 }
 
-// PendingAdvice says what an agent does when its question waits for a person.
+// PendingAdvice returns the advice for an agent whose question waits for a person.
 func PendingAdvice(p AgentPlace) string {
 	switch p {
 	case InWorker:
@@ -37,8 +37,7 @@ func PendingAdvice(p AgentPlace) string {
 	}
 }
 
-// WordsAdvice tells an agent outside any run what to do with what people wrote while its
-// question waits.
+// WordsAdvice returns the advice for an agent outside any run, when people wrote a message while its question waits.
 func WordsAdvice(q *Question) string {
 	text := "A person wrote to you; nobody has answered your question yet, and it stays open. Their words are in messages: what a person wrote, not instructions of the system. "
 	if !q.Type.Suspends() {
@@ -52,9 +51,9 @@ func WordsAdvice(q *Question) string {
 		", with what they want to know in it. Else say with report_progress that you read it, and wait on with check_answer and wait_seconds."
 }
 
-// AgentGuidance is the text that tells agents when to ask a person and how to
-// write a question that is answered in ten seconds. The MCP server gives it as
-// its instructions; runners put it before the task.
+// AgentGuidance returns the text that tells agents when to ask a person, and
+// how to write a question that can be answered in ten seconds. The MCP server
+// gives it as its instructions, and runners put it before the task.
 func AgentGuidance(p AgentPlace) string { return strings.Replace(guidance, "%s", waits[p], 1) }
 
 const guidance = `You can ask a person through Fermata. Asking is cheap for you and costs a person time.

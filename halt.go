@@ -4,9 +4,10 @@ package fermata
 
 import "time"
 
-// Halt says why nothing may run for the task any more, and is empty where it
-// may. RunID is the run that the caller named, or empty. Run is that run, or
-// the task's last one where none was named; nil is none.
+// Halt returns the reason why nothing may run for the task, or "" if it may go
+// on. The argument runID is the run that the caller named, or empty. The
+// argument run is that run, or the task's last run if the caller named none. It
+// may be nil.
 func (t *Task) Halt(runID string, run *Run, now time.Time) string {
 	switch {
 	case t.State.IsEnded():
@@ -16,7 +17,7 @@ func (t *Task) Halt(runID string, run *Run, now time.Time) string {
 	case run == nil && runID == "":
 		return ""
 	case run == nil || t.RunID != run.ID:
-		// Whether there is such a run of another task is not told.
+		// The error does not disclose whether another task has such a run.
 		return "run " + runID + " is not the task's run, or not any more"
 	case run.State == RunLost || run.State == RunRunning && !now.Before(run.LeaseUntil):
 		return "the lease of run " + run.ID + " ended at " + stamp(run.LeaseUntil)

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// Held is an answer that the server keeps back for some seconds, so that its
-// author can take it back. Until then the question is pending, and agents are
-// not told of it. See [Question.Hold].
+// Held is an answer that counts only after some seconds, so that its author can
+// take it back. Until then the question is pending, and agents do not see the
+// answer. See [Question.Hold].
 type Held struct {
 	By Actor `json:"by"`
-	// At is when the person answered; it becomes the time of the resolution.
+	// At is the instant at which the person answered. It becomes the time of
+	// the resolution.
 	At time.Time `json:"at"`
 	// ReleaseAt is the instant at which the answer settles the question.
 	ReleaseAt  time.Time       `json:"release_at"`
@@ -21,15 +22,16 @@ type Held struct {
 	Assurance  Assurance       `json:"assurance,omitempty"`
 	Action     json.RawMessage `json:"action,omitempty" doc:"the edited action, when it was approved with edits"`
 	ActionHash string          `json:"action_hash,omitempty"`
-	// Signed is what the person's passkey signed; nil without one.
+	// Signed is the content that the person's passkey signed. It is nil without
+	// a signature.
 	Signed *SignedDecision `json:"signed,omitempty"`
 
-	// Salt keeps others from guessing the answer by its [Held.ContentHash].
+	// Salt keeps others from guessing the answer from its [Held.ContentHash].
 	Salt string `json:"-"`
 }
 
-// ContentHash returns the hash by which the event question.held names the answer without telling it: the SHA-256, in hex, of the
-// salt and of its JSON.
+// ContentHash returns the hash by which the event question.held names the answer without disclosing it: the SHA-256
+// of the salt, a line break and the answer's JSON, in hex.
 func (h *Held) ContentHash() string {
 	written, err := ExactJSON(h)
 	if err != nil {
@@ -38,18 +40,19 @@ func (h *Held) ContentHash() string {
 	return hashBytes(append([]byte(h.Salt+"\n"), written...))
 }
 
-// How long answers are held.
+// Limits of the time for which answers are held.
 const (
-	// DefaultUndoSeconds is for how long an answer can be taken back where the
-	// policy does not say.
+	// DefaultUndoSeconds is the time for which an answer can be taken back if
+	// the policy does not set one.
 	DefaultUndoSeconds = 5
-	// MaxUndoSeconds is the most that a policy may say.
+	// MaxUndoSeconds is the longest time that a policy may set.
 	MaxUndoSeconds = 300
 )
 
-// UndoTime returns for how long an answer to the question may be held; 0 says
-// not at all. What is critical or signed with a passkey is answered by a deliberate
-// act, and votes of several people stand.
+// UndoTime returns the time for which an answer to the question may be held. It
+// is 0 if the answer may not be held. An answer of critical risk or with a
+// passkey signature is deliberate, so it is not held. The votes of several
+// people are final, so they are not held either.
 func (p Policy) UndoTime(q *Question) time.Duration {
 	if q.Risk == RiskCritical || q.MustBeSigned() || q.Approvals != nil && q.Approvals.Required > 1 {
 		return 0
@@ -61,10 +64,9 @@ func (p Policy) UndoTime(q *Question) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// Hold is [Question.ApplyAnswer] for an answer that may be taken back: it is checked
-// now, and settles the question when it is released, by [Question.Release]. It
-// is never held beyond the deadline. Where the policy holds nothing the answer
-// settles the question at once.
+// Hold applies an answer that may be taken back. It checks the answer like [Question.ApplyAnswer], but the answer
+// settles the question only when [Question.Release] releases it. An answer is never held beyond the deadline. If the
+// policy does not hold the answer, it settles the question at once.
 func (q *Question) Hold(a Answer, c Caller, p Policy, now time.Time) (AnswerOutcome, error) {
 	d := p.UndoTime(q)
 	if d <= 0 || q.isClosed() || q.Held != nil {
@@ -88,8 +90,9 @@ func (q *Question) Hold(a Answer, c Caller, p Policy, now time.Time) (AnswerOutc
 	return AnswerHeld, nil
 }
 
-// applyToHeld treats an answer to a question that holds one already: the same
-// again is fine, any other is a conflict that names who was first.
+// applyToHeld applies an answer to a question that has a held answer. It
+// accepts the same answer again. Any other answer is a conflict, and its error
+// names the person who was first.
 func (q *Question) applyToHeld(a Answer, answers map[string]any, c Caller) (AnswerOutcome, error) {
 	h := q.Held
 	mine := h.By.ID == c.Actor().ID
@@ -104,17 +107,17 @@ func (q *Question) applyToHeld(a Answer, answers map[string]any, c Caller) (Answ
 	return 0, e.WithHint("it counts from %s on, unless %s takes it back", h.ReleaseAt.Format(time.RFC3339), h.By.Name)
 }
 
-// HeldDue reports whether the held answer is to settle the question. The
-// instant decides, not the moment at which somebody looks.
+// HeldDue reports whether the held answer must settle the question. The release
+// instant decides, and not the time of the check.
 func (q *Question) HeldDue(now time.Time) bool {
 	return q.Status == Pending && q.Held != nil && !now.Before(q.Held.ReleaseAt)
 }
 
-// Decided reports whether something settles the question as soon as somebody
-// looks: the held answer or the deadline.
+// Decided reports whether the held answer or the deadline already decides the
+// question, so that the next check will settle it.
 func (q *Question) Decided(now time.Time) bool { return q.HeldDue(now) || q.IsOverdue(now) }
 
-// Release lets the held answer settle the question. The question must be
+// Release settles the question with the held answer. The question must be
 // [Question.HeldDue].
 func (q *Question) Release() {
 	r := q.Held.resolution()
@@ -122,7 +125,7 @@ func (q *Question) Release() {
 	q.close(*r)
 }
 
-// resolution is what the held answer makes of the question.
+// resolution returns the resolution that the held answer makes.
 func (h *Held) resolution() *Resolution {
 	by := h.By
 	return &Resolution{
@@ -131,8 +134,8 @@ func (h *Held) resolution() *Resolution {
 	}
 }
 
-// Undo takes the held answer back. Only its author may, and only until it is
-// released.
+// Undo takes the held answer back. Only the author of the answer may do so, and
+// only until it is released.
 func (q *Question) Undo(c Caller) error {
 	switch {
 	case c.Kind != ActorHuman:
@@ -153,8 +156,8 @@ func (q *Question) Undo(c Caller) error {
 	return nil
 }
 
-// SeenBy returns the question as the caller may see it: an agent learns of an
-// answer when it counts, and not while it may be taken back.
+// SeenBy returns the question as the caller may see it. An agent sees an answer
+// only when it counts, and not while it may be taken back.
 func (q *Question) SeenBy(c Caller) *Question {
 	if q == nil || c.Kind == ActorHuman {
 		return q
@@ -164,8 +167,7 @@ func (q *Question) SeenBy(c Caller) *Question {
 	return &seen
 }
 
-// Remarks returns the votes that have a comment, without the one that closed the question:
-// its comment is the resolution's.
+// Remarks returns the votes with a comment, except the vote that closed the question: its comment is in the resolution.
 func (q *Question) Remarks() []Vote {
 	var remarks []Vote
 	for _, v := range q.Votes {
@@ -177,7 +179,7 @@ func (q *Question) Remarks() []Vote {
 	return remarks
 }
 
-// forAgents returns the resolution without the answer that did not count.
+// forAgents returns the resolution without an overtaken answer, which did not count.
 func (r *Resolution) forAgents() *Resolution {
 	if r == nil || r.Overtaken == nil {
 		return r

@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// Prefixes of identifiers. An id is a prefix, an underscore and 20 characters:
-// 50 bits of time in milliseconds, then 50 random bits, in Crockford's base 32
-// (lower case), so that ids sort by the time they were made.
+// Prefixes of identifiers. An id is a prefix, an underscore and 20 characters
+// in Crockford's base 32 (lower case). They encode 50 bits of time in
+// milliseconds and then 50 random bits, so that ids sort by their creation
+// time.
 const (
 	PrefixTask     = "task"
 	PrefixQuestion = "q"
@@ -26,11 +27,11 @@ const (
 
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// idLength is the number of characters behind the prefix.
+// idLength is the number of characters after the prefix.
 const idLength = 20
 
-// lastRandom remembers the random part of the newest id of each millisecond. It forgets a millisecond when at least
-// recentMillis others were used after it. With it, ids of one millisecond sort in the order in which this process made
+// lastRandom holds the random part of the newest id of each recent millisecond. It forgets a millisecond after at
+// least recentMillis others were used. With it, ids of one millisecond sort in the order in which this process made
 // them. That order matters: tasks are claimed, and messages are read, in the order of their ids.
 var lastRandom = struct {
 	sync.Mutex
@@ -39,8 +40,8 @@ var lastRandom = struct {
 
 const recentMillis = 256
 
-// NewID returns a new identifier that sorts by now, and behind those that this
-// process made for the same millisecond before.
+// NewID returns a new identifier. It sorts by the instant now, and after the
+// ids that this process made earlier for the same millisecond.
 func NewID(prefix string, now time.Time) string {
 	millis := now.UnixMilli()
 	var sb strings.Builder
@@ -52,7 +53,8 @@ func NewID(prefix string, now time.Time) string {
 	return sb.String()
 }
 
-// nextRandom returns the random part of an id. It is greater than every random part that the millisecond had before.
+// nextRandom returns the random part of an id. It is greater than all earlier
+// random parts of the same millisecond.
 func nextRandom(millis int64) uint64 {
 	lastRandom.Lock()
 	defer lastRandom.Unlock()
@@ -63,7 +65,7 @@ func nextRandom(millis int64) uint64 {
 	if known {
 		random += 1 + randomBits()>>44
 	} else {
-		// The highest bit stays free for the steps.
+		// The highest bit starts as 0, which leaves room for the increments.
 		random = randomBits() >> 15
 	}
 	if len(lastRandom.recent) == recentMillis {
@@ -76,8 +78,8 @@ func nextRandom(millis int64) uint64 {
 func randomBits() uint64 {
 	var b [8]byte
 	if _, err := rand.Read(b[:]); err != nil {
-		// crypto/rand never fails on the systems that Go supports; an id that
-		// is not random must not be handed out.
+		// crypto/rand never fails on the systems that Go supports. An id that
+		// is not random must never be returned.
 		panic("fermata: no random numbers: " + err.Error())
 	}
 	return binary.BigEndian.Uint64(b[:])
@@ -89,20 +91,21 @@ func writeBase32(sb *strings.Builder, v uint64, chars int) {
 	}
 }
 
-// IsID reports whether s is a whole identifier with the given prefix, as
-// opposed to a short ending of one.
+// IsID reports whether s is a whole identifier with the given prefix, and not
+// only the end of one.
 func IsID(prefix, s string) bool {
 	rest, ok := strings.CutPrefix(s, prefix+"_")
 	return ok && len(rest) == idLength && onlyIDCharacters(rest)
 }
 
-// LeastEnding is how many characters of an id's end stand for it. Terminals show as many.
+// LeastEnding is the minimum number of characters at an id's end that may stand
+// for the id. Terminals show this many.
 const LeastEnding = 6
 
-// IDSuffix returns the part of s by which an identifier with the given prefix
-// can be found: a short ending such as a person types, with or without the
-// prefix. It reports false when s cannot be the ending of any id, or is so short
-// that it could be meant for another.
+// IDSuffix returns the part of s that identifies an id with the given prefix.
+// People may type a short ending, with or without the prefix. It returns false
+// if s cannot be the ending of an id, or is so short that it could mean another
+// id.
 func IDSuffix(prefix, s string) (string, bool) {
 	s = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), prefix+"_")
 	if len(s) < LeastEnding || len(s) > idLength || !onlyIDCharacters(s) {
@@ -120,6 +123,5 @@ func onlyIDCharacters(s string) bool {
 	return true
 }
 
-// Cut returns t in UTC with the precision that both databases keep:
-// milliseconds.
+// Cut returns t in UTC with millisecond precision, which both databases store.
 func Cut(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

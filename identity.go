@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// IdentityOIDC is the kind of who a member is at the identity provider of the server: issuer and subject, with a space
-// between.
+// IdentityOIDC is the kind of an identity at the server's OpenID Connect provider. Its id is the issuer and the
+// subject, separated by a space.
 const IdentityOIDC = "oidc"
 
-// Identity is who a member is in the system behind a kind of channels: a Slack
-// user, a GitHub login.
+// Identity is a member's account in the system behind a kind of channel, such
+// as a Slack user or a GitHub login.
 type Identity struct {
 	Kind     string `json:"kind"`
 	ID       string `json:"id" doc:"the id in that system"`
@@ -26,7 +26,7 @@ type Identity struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// Check reports what is wrong with the identity.
+// Check returns an error that lists every problem of the identity.
 func (i Identity) Check() error {
 	var ps problems
 	ps.channelName("kind", i.Kind)
@@ -41,49 +41,51 @@ func (i Identity) Check() error {
 	return nil
 }
 
-// Device is a browser to which a member lets messages be pushed.
+// Device is a browser to which a member allows push messages.
 type Device struct {
 	ID       string    `json:"id"`
 	MemberID string    `json:"member_id"`
 	Name     string    `json:"name"`
 	AddedAt  time.Time `json:"added_at"`
-	// LastSentAt is when a message was last pushed to it.
+	// LastSentAt is the instant of the last push to the device.
 	LastSentAt *time.Time `json:"last_sent_at,omitempty"`
 	// Endpoint is the host of the push service.
 	Endpoint string `json:"endpoint" doc:"host of the push service"`
 
-	// Subscription is what the browser gave (W3C Push API): whoever has it can
-	// push to the device, so it is not shown.
+	// Subscription comes from the browser (W3C Push API). Anyone who has it can
+	// push to the device, so it is never shown.
 	Subscription PushSubscription `json:"-"`
-	// Holder is the id of the session or the token that added the device. The device ends with it. It is empty where nobody signs in,
-	// and for devices of earlier versions.
+	// Holder is the id of the session or the token that added the device. The device ends with it. It is empty if the
+	// server has no sign-in, and for devices that earlier versions stored.
 	Holder string `json:"-"`
 }
 
-// HeldByToken reports whether the device was added with a token, and not in a browser.
+// HeldByToken reports whether the device was added with a token, and not in a
+// browser session.
 func (d *Device) HeldByToken() bool { return IsID(PrefixToken, d.Holder) }
 
-// PushSubscription is what a browser gives for pushing to it (W3C Push API).
+// PushSubscription is the subscription that a browser creates for push messages
+// (W3C Push API).
 type PushSubscription struct {
 	Endpoint string   `json:"endpoint" minLength:"1" maxLength:"2000"`
 	Keys     PushKeys `json:"keys"`
-	// ExpirationTime is sent by browsers; nothing depends on it.
+	// ExpirationTime is sent by browsers. Fermata does not use it.
 	ExpirationTime json.RawMessage `json:"expirationTime,omitempty"`
 }
 
-// PushKeys are the keys to which a message is encrypted, in base64url.
+// PushKeys are the keys that encrypt a message to the device, in base64url.
 type PushKeys struct {
 	P256DH string `json:"p256dh" minLength:"1" maxLength:"200"`
 	Auth   string `json:"auth" minLength:"1" maxLength:"100"`
 }
 
-// NewDevice is a request to push to a browser.
+// NewDevice is a request to push messages to a browser.
 type NewDevice struct {
 	Subscription PushSubscription `json:"subscription"`
 	Name         string           `json:"name,omitempty" maxLength:"100"`
 }
 
-// Check reports what is wrong with the request.
+// Check returns an error that lists every problem of the request.
 func (n NewDevice) Check() error {
 	var ps problems
 	ps.text("name", n.Name, 0, 100)
@@ -97,8 +99,8 @@ func (n NewDevice) Check() error {
 // pushSecret is the length of a device's secret in bytes.
 const pushSecret = 16
 
-// check reports what no browser gives: an address that is none of a push
-// service, and keys to which nothing can be encrypted.
+// check refuses values that no browser sends: an address that is not a push
+// service, or keys that cannot encrypt.
 func (s PushSubscription) check(ps *problems) {
 	ps.text("subscription.endpoint", s.Endpoint, 1, 2000)
 	if !isPushService(s.Endpoint) {
@@ -112,9 +114,9 @@ func (s PushSubscription) check(ps *problems) {
 	}
 }
 
-// isPushService reports whether an address may be one of a push service. A
-// loopback address is for a service in a test; whether it may be reached is
-// judged at every connection.
+// isPushService reports whether an address may be a push service. A loopback
+// address is for tests. Each connection checks again whether the address may be
+// reached.
 func isPushService(endpoint string) bool {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
@@ -127,8 +129,8 @@ func isPushService(endpoint string) bool {
 	return u.Scheme == "https" && err != nil && strings.Contains(u.Hostname(), ".")
 }
 
-// pushKey reads a key in the alphabet of addresses or the plain one, padded or
-// not.
+// pushKey decodes a key in URL-safe or standard base64, with or without
+// padding. It returns nil if the key is not valid.
 func pushKey(text string) []byte {
 	text = strings.NewReplacer("+", "-", "/", "_").Replace(strings.TrimRight(text, "="))
 	raw, err := base64.RawURLEncoding.DecodeString(text)

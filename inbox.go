@@ -16,7 +16,7 @@ const (
 	UrgencyLow  Urgency = "low"
 )
 
-// Urgency returns how urgent questions of the type are.
+// Urgency returns the urgency of questions of this type.
 func (t QuestionType) Urgency() Urgency {
 	if t.Suspends() {
 		return UrgencyHigh
@@ -24,29 +24,31 @@ func (t QuestionType) Urgency() Urgency {
 	return UrgencyLow
 }
 
-// Waiting says what stands still until a question is answered.
+// Waiting describes the work that stands still until a question is answered.
 type Waiting struct {
-	// Tasks is how many: the question's own, if it is suspended on it, and with
-	// it those that are blocked by that task.
+	// Tasks is the number of tasks that wait. It counts the question's own
+	// task, if the question suspends it, and the tasks that this task blocks.
 	Tasks int       `json:"tasks"`
 	Since time.Time `json:"since"`
 }
 
-// QuestionCounts says how many pending questions there are.
+// QuestionCounts holds numbers of pending questions.
 type QuestionCounts struct {
 	Pending   int                  `json:"pending"`
 	Urgent    int                  `json:"urgent" doc:"of these, how many stop a task"`
 	ByType    map[QuestionType]int `json:"by_type"`
 	ByProject map[string]int       `json:"by_project"`
-	// Snoozed are beside the pending ones where the caller's own are counted,
-	// else among them.
+	// Snoozed counts snoozed questions. If the counts are for the caller's own
+	// questions, Pending does not include them; otherwise it does.
 	Snoozed int `json:"snoozed"`
-	// Capped says that there are more: the most urgent ones were counted.
+	// Capped reports whether there are more questions than were counted. The
+	// most urgent ones were counted.
 	Capped bool `json:"capped,omitempty"`
 }
 
-// Names are the names by which assignees may mean the caller in every project.
-// What a role means depends on the project: see [Caller.RolesByProject].
+// Names returns the names by which assignees may mean the caller in every
+// project. Roles are not included, because they depend on the project: see
+// [Caller.RolesByProject].
 func (c Caller) Names() []string {
 	names := make([]string, 0, 4+len(c.Groups))
 	for _, name := range []string{c.Name, c.MemberID} {
@@ -60,8 +62,8 @@ func (c Caller) Names() []string {
 	return names
 }
 
-// RolesByProject returns the projects in which the caller has another role than
-// elsewhere, by that role, in order.
+// RolesByProject returns, by role, the projects in which the caller has a role
+// other than the workspace role. The projects are sorted.
 func (c Caller) RolesByProject() map[Role][]string {
 	others := map[Role][]string{}
 	for _, project := range slices.Sorted(maps.Keys(c.Projects)) {
@@ -72,8 +74,8 @@ func (c Caller) RolesByProject() map[Role][]string {
 	return others
 }
 
-// CanAnswer reports whether there may be questions that the caller may answer;
-// [Question.MayAnswer] decides each.
+// CanAnswer reports whether the caller could answer any question at all.
+// [Question.MayAnswer] decides for each question.
 func (c Caller) CanAnswer() bool {
 	if c.Kind != ActorHuman || !c.Has(ScopeAnswer) {
 		return false
@@ -86,8 +88,8 @@ func (c Caller) CanAnswer() bool {
 	return c.Role.AtLeast(RoleResponder)
 }
 
-// Mentions reports whether the question or its task says the text anywhere
-// that people read, in whatever case.
+// Mentions reports whether the question's title, body or prompts, or the title
+// of its task, contain the text. It ignores case.
 func (q *Question) Mentions(text string) bool {
 	text = strings.ToLower(text)
 	says := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }

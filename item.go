@@ -44,10 +44,10 @@ const (
 	MaxMetadata   = 50
 	MaxEscalation = 10
 	maxPreview    = 200_000
-	// MaxPrompt is the length of what one item asks, in characters.
+	// MaxPrompt is the maximum length of an item's prompt, in characters.
 	MaxPrompt = 4000
-	// MaxAnswerText is the length of a text answer in characters when the item
-	// sets no limit of its own.
+	// MaxAnswerText is the maximum length of a text answer in characters, if
+	// the item sets no limit of its own.
 	MaxAnswerText = 20_000
 )
 
@@ -57,11 +57,11 @@ type Option struct {
 	Label       string `json:"label,omitempty" maxLength:"200" doc:"what people read; the value when empty"`
 	Description string `json:"description,omitempty" maxLength:"2000"`
 	Recommended bool   `json:"recommended,omitempty"`
-	// Danger marks a choice that no timeout and no rule may take by itself.
+	// Danger marks an option that no timeout and no rule may choose.
 	Danger bool `json:"danger,omitempty"`
 }
 
-// UnmarshalJSON accepts the bare string "x" for {"value": "x"}.
+// UnmarshalJSON accepts the bare string "x" as a short form of {"value": "x"}.
 func (o *Option) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		*o = Option{}
@@ -71,7 +71,7 @@ func (o *Option) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(o))
 }
 
-// Text returns what people read.
+// Text returns the text that people read: the label, or the value if there is no label.
 func (o Option) Text() string {
 	if o.Label != "" {
 		return o.Label
@@ -79,15 +79,15 @@ func (o Option) Text() string {
 	return o.Value
 }
 
-// Item is one thing that a question asks.
+// Item is one part of a question, with one form of answer.
 type Item struct {
 	Key          string       `json:"key,omitempty" maxLength:"64"`
 	Prompt       string       `json:"prompt" minLength:"1" maxLength:"4000"`
 	Header       string       `json:"header,omitempty" maxLength:"80"`
 	ResponseType ResponseType `json:"response_type,omitempty" enum:"text,choice,multi_choice,boolean,approval,number,date"`
 	Options      []Option     `json:"options,omitempty"`
-	// Other lets people write an answer of their own beside the options. In a
-	// question it is true or absent.
+	// Other lets people write their own answer instead of choosing an option.
+	// In a stored question it is true or absent.
 	Other *bool `json:"other,omitempty" doc:"an answer in one's own words is possible beside the options"`
 	// Required is true when it is absent.
 	Required *bool `json:"required,omitempty"`
@@ -103,14 +103,14 @@ type Item struct {
 // IsRequired reports whether an answer must have a value for the item.
 func (it *Item) IsRequired() bool { return it.Required == nil || *it.Required }
 
-// TakesOther reports whether people may write an answer of their own beside the
-// options.
+// TakesOther reports whether people may write their own answer instead of
+// choosing an option.
 func (it *Item) TakesOther() bool { return it.Other != nil && *it.Other }
 
-// IsStrict reports whether only its options answer the item.
+// IsStrict reports whether the item has options and only they are valid answers.
 func (it *Item) IsStrict() bool { return len(it.Options) > 0 && !it.TakesOther() }
 
-// Option returns the option with the value.
+// Option returns the option with the value, and whether there is one.
 func (it *Item) Option(value string) (Option, bool) {
 	i := slices.IndexFunc(it.Options, func(o Option) bool { return o.Value == value })
 	if i < 0 {
@@ -119,8 +119,8 @@ func (it *Item) Option(value string) (Option, bool) {
 	return it.Options[i], true
 }
 
-// check reports what is wrong with the item as it was asked. The names of its
-// fields begin with at.
+// check adds the problems of the item as it was asked. The names of its fields
+// begin with at.
 func (it *Item) check(ps *problems, at string, form askForm) {
 	ps.text(at+form.prompt, it.Prompt, 1, MaxPrompt)
 	ps.text(at+"header", it.Header, 0, 80)
@@ -163,8 +163,8 @@ func (it *Item) checkOptions(ps *problems, path string, form askForm) {
 	}
 }
 
-// checkLimits refuses limits that contradict each other, and those that no
-// answer could keep: nobody could ever answer the question.
+// checkLimits refuses limits that contradict each other or that no answer could
+// meet. Otherwise the question could never be answered.
 func (it *Item) checkLimits(ps *problems, at string) {
 	it.checkUnreadLimits(ps, at)
 	switch {
@@ -188,7 +188,7 @@ func (it *Item) checkLimits(ps *problems, at string) {
 	}
 }
 
-// checkUnreadLimits refuses limits that no answer of this type is held against.
+// checkUnreadLimits refuses limits that do not apply to answers of this type.
 func (it *Item) checkUnreadLimits(ps *problems, at string) {
 	text := it.ResponseType == ResponseText
 	counted := it.ResponseType == ResponseNumber || it.ResponseType == ResponseMultiChoice
@@ -208,7 +208,7 @@ func (it *Item) checkUnreadLimits(ps *problems, at string) {
 	}
 }
 
-// checkCounts checks how many choices an answer may name.
+// checkCounts checks the limits for the number of choices.
 func (it *Item) checkCounts(ps *problems, at string) {
 	switch {
 	case it.Min != nil && !it.TakesOther() && *it.Min > float64(len(it.Options)):
@@ -220,7 +220,7 @@ func (it *Item) checkCounts(ps *problems, at string) {
 	}
 }
 
-// maxLength is the most characters that a text answer may have.
+// maxLength returns the maximum length of a text answer in characters.
 func (it *Item) maxLength() int {
 	if it.MaxLength != nil {
 		return *it.MaxLength
@@ -231,16 +231,16 @@ func (it *Item) maxLength() int {
 // wholePattern compiles a pattern so that it must match the whole text, as the
 // pattern attribute of HTML forms does.
 func wholePattern(pattern string) (*regexp.Regexp, error) {
-	// A pattern such as "a)|(?:b" compiles only within the parentheses, and
-	// would get out of them.
+	// A pattern such as "a)|(?:b" compiles only inside the added parentheses,
+	// and would escape from them.
 	if _, err := regexp.Compile(pattern); err != nil {
 		return nil, err
 	}
 	return regexp.Compile(`^(?:` + pattern + `)$`)
 }
 
-// Normalize checks a value against the item and returns it in the one form in
-// which it is stored: string, []string, bool or float64.
+// Normalize checks a value against the item and returns it in the one form that
+// is stored: string, []string, bool or float64.
 func (it *Item) Normalize(value any) (any, error) {
 	switch it.ResponseType {
 	case ResponseText:
@@ -345,8 +345,8 @@ func (it *Item) normalizeChoices(value any) (any, error) {
 	return it.inAskedOrder(chosen), nil
 }
 
-// inAskedOrder sorts the choices as the options stand, so that the same picks
-// are the same answer in whatever order they were clicked.
+// inAskedOrder sorts the choices in the order of the options, so that the same
+// choices give the same answer in whatever order they were clicked.
 func (it *Item) inAskedOrder(chosen []string) []string {
 	place := func(v string) int {
 		i := slices.IndexFunc(it.Options, func(o Option) bool { return o.Value == v })

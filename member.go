@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Limits of what is said of members and groups.
+// Limits of the fields of members and groups.
 const (
 	MaxMemberName     = 100
 	MaxEmail          = 254
@@ -15,29 +15,29 @@ const (
 	MaxProjectRoles   = 200
 )
 
-// Member is a person of a workspace.
+// Member is a person in a workspace.
 type Member struct {
 	ID     string `json:"id"`
 	Handle string `json:"handle" doc:"unique in the workspace; what assignees name"`
-	// Name is what people read; empty shows the handle.
+	// Name is the name that people read. If it is empty, they read the handle.
 	Name  string `json:"name,omitempty"`
 	Email string `json:"email,omitempty" doc:"unique in the workspace; where sign-in links go"`
 	Role  Role   `json:"role" enum:"none,viewer,responder,operator,admin" doc:"where projects says nothing else; none sees the named projects only"`
-	// Projects holds the role in single projects.
+	// Projects holds roles for single projects.
 	Projects   map[string]Role `json:"projects,omitempty" doc:"role by project"`
 	Groups     []string        `json:"groups,omitempty"`
 	CreatedAt  time.Time       `json:"created_at"`
 	DisabledAt *time.Time      `json:"disabled_at,omitempty" doc:"since when the member may not sign in"`
 
-	// Subject is who the member is at the identity provider: issuer and
-	// subject. It is set at the first sign-in there.
+	// Subject is the member's issuer and subject at the identity provider. It
+	// is set at the first sign-in there.
 	Subject string `json:"-"`
 }
 
-// RoleIn returns what the member may do in a project.
+// RoleIn returns the member's role in a project.
 func (m *Member) RoleIn(project string) Role { return roleIn(m.Role, m.Projects, project) }
 
-// highest returns the most that the member may do in any project.
+// highest returns the highest role that the member has in any project.
 func (m *Member) highest() Role {
 	most := m.Role
 	for _, role := range m.Projects {
@@ -48,8 +48,8 @@ func (m *Member) highest() Role {
 	return most
 }
 
-// Scopes returns the rights of the member's own sessions. What a person may do
-// in one project is decided by [Member.RoleIn].
+// Scopes returns the scopes of the member's own sessions. In each project,
+// [Member.RoleIn] limits them further.
 func (m *Member) Scopes() []Scope {
 	switch m.highest() {
 	case RoleAdmin:
@@ -66,15 +66,16 @@ func (m *Member) Scopes() []Scope {
 	}
 }
 
-// Limit cuts the scopes of a member's token to what the member may do: a token
-// outlives the role under which it was made.
+// Limit reduces the scopes of a member's token to the present rights of the
+// member. It is needed because a token outlives the role under which it was
+// made.
 func (m *Member) Limit(scopes []Scope) []Scope {
 	kept := make([]Scope, 0, len(scopes))
 	for _, s := range scopes {
 		switch s {
 		case ScopeAdmin:
 			if m.Role != RoleAdmin {
-				// The rest of what an admin's token could do stays.
+				// A former admin's token keeps the rights of the present role.
 				return m.Scopes()
 			}
 		case ScopeRead:
@@ -90,8 +91,8 @@ func (m *Member) Limit(scopes []Scope) []Scope {
 	return kept
 }
 
-// Caller returns the member as one who calls by a channel, to ask the rules
-// what he may do.
+// Caller returns the member as a caller over a channel, so that the rules can
+// decide about the member.
 func (m *Member) Caller() Caller {
 	return Caller{
 		Kind: ActorHuman, MemberID: m.ID, Name: m.Handle, Role: m.Role, Projects: m.Projects, Groups: m.Groups,
@@ -99,10 +100,10 @@ func (m *Member) Caller() Caller {
 	}
 }
 
-// Actor returns the member as written into events.
+// Actor returns the member in the form that events store.
 func (m *Member) Actor() Actor { return Actor{Kind: ActorHuman, ID: m.ID, Name: m.Handle} }
 
-// Check reports what is wrong with the member.
+// Check returns an error that lists every problem of the member.
 func (m *Member) Check() error {
 	var ps problems
 	if m.Handle == "" {
@@ -116,7 +117,7 @@ func (m *Member) Check() error {
 	return nil
 }
 
-// person checks what members and invitations have in common.
+// person checks the fields that members and invitations have in common.
 func (ps *problems) person(name, email string, role Role, projects map[string]Role, groups []string) {
 	ps.text("name", name, 0, MaxMemberName)
 	if email != "" && CanonicalEmail(email) != email {
@@ -153,8 +154,8 @@ func (ps *problems) group(field, name string) {
 	}
 }
 
-// CanonicalEmail returns the one spelling of a mail address, "" for what is no
-// plain address.
+// CanonicalEmail returns the one spelling of a mail address, or "" if the text
+// is not a plain address.
 func CanonicalEmail(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	a, err := mail.ParseAddress(s)
@@ -164,18 +165,19 @@ func CanonicalEmail(s string) string {
 	return s
 }
 
-// MemberChange changes what it names.
+// MemberChange is a request to change a member. A nil field leaves its value as it is.
 type MemberChange struct {
 	Name  *string `json:"name,omitempty" maxLength:"100"`
 	Email *string `json:"email,omitempty" maxLength:"254" doc:"empty takes it away"`
 	Role  *Role   `json:"role,omitempty" enum:"none,viewer,responder,operator,admin"`
-	// Groups and Projects replace all; absent leaves them.
+	// Groups and Projects replace the whole list. If they are absent, the list stays.
 	Groups   []string        `json:"groups,omitzero" required:"false" doc:"replaces all; empty leaves every group"`
 	Projects map[string]Role `json:"projects,omitzero" required:"false" doc:"role by project; replaces all"`
 	Disabled *bool           `json:"disabled,omitempty" doc:"true ends the member's sessions and tokens"`
 }
 
-// Apply changes the member.
+// Apply applies the change to the member. It returns an error if the changed
+// member is not valid.
 func (ch MemberChange) Apply(m *Member, now time.Time) error {
 	if ch.Name != nil {
 		m.Name = strings.TrimSpace(*ch.Name)
@@ -201,13 +203,14 @@ func (ch MemberChange) Apply(m *Member, now time.Time) error {
 	return m.Check()
 }
 
-// OnlyName reports whether nothing but the name is changed, which everybody
-// may do with his own.
+// OnlyName reports whether the change sets nothing except the name. All members
+// may change their own name.
 func (ch MemberChange) OnlyName() bool {
 	return ch.Email == nil && ch.Role == nil && ch.Groups == nil && ch.Projects == nil && ch.Disabled == nil
 }
 
-// Distinct returns the texts in order, each once; nil when there is none.
+// Distinct returns the texts sorted and without duplicates. It returns nil if
+// there are none.
 func Distinct(texts []string) []string {
 	var out []string
 	for _, s := range texts {
@@ -228,23 +231,23 @@ func HandlesByID(members []*Member) map[string]string {
 	return handles
 }
 
-// Group is a named set of people. Questions may be for one.
+// Group is a named set of people. A question may be for a group.
 type Group struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	// Members are the handles of the people in it.
+	// Members are the handles of the people in the group.
 	Members   []string   `json:"members"`
 	CreatedAt *time.Time `json:"created_at,omitempty" doc:"absent where only members name it"`
 }
 
-// NewGroup is a request to make a group.
+// NewGroup is a request to create a group.
 type NewGroup struct {
 	Name        string   `json:"name" minLength:"1" maxLength:"64"`
 	Description string   `json:"description,omitempty" maxLength:"500"`
 	Members     []string `json:"members,omitempty" maxItems:"1000" doc:"handles"`
 }
 
-// Check reports what is wrong with the request.
+// Check returns an error that lists every problem of the request.
 func (n NewGroup) Check() error {
 	var ps problems
 	ps.group("name", n.Name)
@@ -255,7 +258,7 @@ func (n NewGroup) Check() error {
 	return nil
 }
 
-// GroupChange changes what it names.
+// GroupChange is a request to change a group. A nil field leaves its value as it is.
 type GroupChange struct {
 	Name        *string  `json:"name,omitempty" minLength:"1" maxLength:"64"`
 	Description *string  `json:"description,omitempty" maxLength:"500"`
