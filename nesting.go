@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// MaxNesting is how deep a JSON document of an asker or a worker may nest.
-// Readers stop at a depth of their own – Go's at 10,000, within whatever stands
-// around the document – and a list that holds one too deep is read by none.
+// MaxNesting is the maximum nesting depth of a JSON document from an asker or a
+// worker. JSON readers have a depth limit of their own, 10,000 in Go, which
+// includes everything around the document. One document that is too deep would
+// make a whole list unreadable.
 const MaxNesting = 200
 
-// nesting returns how deep the objects and lists of a JSON document nest.
+// nesting returns the greatest nesting depth of objects and lists in a JSON document.
 func nesting(data []byte) int {
 	depth, deepest, inText := 0, 0, false
 	for i := 0; i < len(data); i++ {
@@ -30,8 +31,8 @@ func nesting(data []byte) int {
 	return deepest
 }
 
-// json checks a document that is stored as it came, and reports whether it is
-// fine. An absent one is.
+// json checks a document that is stored unchanged, and reports whether it is
+// valid. An absent document is valid.
 func (ps *problems) json(field string, raw json.RawMessage) bool {
 	switch {
 	case len(raw) == 0:
@@ -46,7 +47,8 @@ func (ps *problems) json(field string, raw json.RawMessage) bool {
 	return true
 }
 
-// action checks what will run when people approve it.
+// action checks an action that runs after people approve it, and reports
+// whether it is valid.
 func (ps *problems) action(raw json.RawMessage) bool {
 	if !ps.json("action", raw) {
 		return false
@@ -62,7 +64,7 @@ func (ps *problems) action(raw json.RawMessage) bool {
 	return true
 }
 
-// hasEmptyCommand reports whether an action names a command and says none.
+// hasEmptyCommand reports whether an action has a command that is empty.
 func hasEmptyCommand(action []byte) bool {
 	var a struct {
 		Command json.RawMessage `json:"command"`

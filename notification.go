@@ -13,39 +13,40 @@ type Notification struct {
 	At    time.Time `json:"at"`
 	Actor Actor     `json:"actor"`
 	Task  TaskBrief `json:"task"`
-	// Question is as it stands now, for what is about one.
+	// Question is the question of the event in its present state, if the event
+	// is about one.
 	Question *Question `json:"question,omitempty"`
 }
 
-// TaskBrief names a task.
+// TaskBrief identifies a task and gives its title and state.
 type TaskBrief struct {
 	ID    string    `json:"id"`
 	Title string    `json:"title"`
 	State TaskState `json:"state"`
 }
 
-// Notifications are one part of what concerns a person, newest first.
+// Notifications is one page of a person's notifications, the newest first.
 type Notifications struct {
 	Items      []Notification `json:"items"`
 	NextCursor string         `json:"next_cursor,omitempty" doc:"absent in the last part"`
-	// Unread counts those behind ReadUpTo, up to 100.
+	// Unread counts the notifications after ReadUpTo, up to [MaxUnread].
 	Unread   int   `json:"unread"`
 	ReadUpTo int64 `json:"read_up_to"`
 }
 
-// MaxUnread is up to how many notifications are counted.
+// MaxUnread is the number up to which unread notifications are counted.
 const MaxUnread = 100
 
-// NotifiedOf are the types of events that may concern a person.
+// NotifiedOf lists the types of events that may concern a person.
 var NotifiedOf = []EventType{
 	EventQuestionAsked, EventQuestionAssigned, EventQuestionEscalated, EventQuestionAnswered, EventQuestionTimedOut,
 	EventQuestionCancelled, EventQuestionAnsweredLate, EventTaskEnded,
 }
 
-// Concerns reports whether an event is news for the caller: a question that
-// the caller may answer or that stopped a task of the caller's, and the end of
-// a task that the caller started or took part in. What one did oneself is no
-// news.
+// Concerns reports whether an event is news for the caller. News is a question
+// that the caller may answer, or the end of a question in a task that the
+// caller created. News is also the end of a task that the caller created or
+// took part in. The caller's own acts are not news.
 func (e *Event) Concerns(c Caller, t *Task, q *Question, tookPart bool) bool {
 	if c.MemberID == "" || e.Actor.ID == c.MemberID || t != nil && !c.VisibleProjects().Has(t.Project) {
 		return false

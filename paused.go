@@ -2,6 +2,6 @@
 
 package fermata
 
-// IsPaused reports whether a person halted the task: it waits until somebody
-// resumes it.
+// IsPaused reports whether a person paused the task. A paused task waits until
+// a person resumes it.
 func (t *Task) IsPaused() bool { return t.State == TaskDeferred && t.Reason == ReasonPaused }

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Verb is something that a caller does: one row of the table of permissions.
-// Only this package makes verbs, and the zero verb is refused to everybody.
+// Verb is something that a caller does: one row of the permission table. Only
+// this package creates verbs. The zero verb is refused to everybody.
 type Verb struct{ row *permission }
 
-// String is the name of the verb.
+// String returns the name of the verb.
 func (v Verb) String() string {
 	if v.row == nil {
 		return ""
@@ -18,51 +18,52 @@ func (v Verb) String() string {
 	return v.row.Name
 }
 
-// ownRight is what persons may do with what is their own, without the scopes
-// of the row.
+// ownRight is the right of people to their own things, without the scopes of the row.
 type ownRight int
 
 const (
 	ownNever ownRight = iota
-	// ownReads asks for nothing: the person reads.
+	// ownReads needs no scope: people may read their own things.
 	ownReads
-	// ownActs asks for a browser session or the scope answer: a token that only
-	// reads or asks changes nothing of its person.
+	// ownActs needs a browser session or the scope answer. A token that can
+	// only read or ask must not change its member's things.
 	ownActs
 )
 
-// permission is one row: who may do something, and what it takes.
+// permission is one row of the table: who may do something, and with which rights.
 type permission struct {
 	Name, Does string
-	// Scopes are those of which the caller has one.
+	// Scopes are the scopes of which the caller needs one.
 	Scopes []Scope
-	// Role is the least that a person is, in the project or in the workspace.
+	// Role is the lowest role that a person needs, in the project or in the workspace.
 	Role Role
-	// Whole says that the thing is the workspace's, and no role in a project counts.
+	// Whole is set if the thing belongs to the workspace. Then roles in
+	// projects do not count.
 	Whole bool
-	// Agents says that agents may, by the scopes of their tokens.
+	// Agents is set if agents may do this with the scopes of their tokens.
 	Agents bool
-	// Apart says that agents reach their own tasks only.
+	// Apart is set if agents may do this only to their own tasks.
 	Apart bool
 	own   ownRight
-	// Session says that the own thing is reached in a browser only.
+	// Session is set if people may reach their own thing only in a browser session.
 	Session bool
-	// Beside names a rule of the thing itself that must hold as well.
+	// Beside names an additional rule of the thing itself.
 	Beside string
-	// Guarded says that a person must be known as strongly as the policy asks of admins. What needs the scope admin is guarded
-	// without it.
+	// Guarded is set if a person needs the assurance that the policy requires of admins. A verb that needs the scope
+	// admin is always guarded.
 	Guarded bool
-	// Calls are the operations of the HTTP API, by id.
+	// Calls are the ids of the HTTP API operations that do this.
 	Calls []string
 }
 
-// Place is where a verb is done. The zero place is no place: every verb that
-// asks for a role is refused there.
+// Place is where a verb is done. The zero place is nowhere: it refuses every
+// verb that needs a role.
 type Place struct {
 	kind   placeKind
 	name   string
 	member string
-	// task is the one that it is about; agents are the tokens whose own it is. shared says that every agent may reach it.
+	// task is the id of the task at this place. agents are the ids of the
+	// tokens that own the task. shared is set if every agent may reach it.
 	task   string
 	agents []string
 	shared bool
@@ -79,29 +80,31 @@ const (
 	atMember
 )
 
-// Places that are not named.
+// Places without a name.
 var (
-	// Somewhere asks what can be asked before the thing is loaded: kind and
-	// scope. The role is asked once its project is known.
+	// Somewhere is the place before the thing is loaded. Only kind and scope
+	// are checked there. The role must be checked once the project is known.
 	Somewhere = Place{kind: somewhere}
-	// InWorkspace is what belongs to no project.
+	// InWorkspace is the place of things that belong to no project.
 	InWorkspace = Place{kind: inWorkspace}
-	// InEveryProject is what works in all projects at once: the lowest of a
-	// person's roles counts.
+	// InEveryProject is the place of things that affect all projects at once.
+	// The lowest of a person's roles counts there.
 	InEveryProject = Place{kind: everywhere}
 )
 
-// InProject is what belongs to a project.
+// InProject returns the place of things that belong to a project.
 func InProject(name string) Place {
 	return Place{kind: inProject, name: cmp.Or(name, DefaultProject)}
 }
 
-// InTask is what belongs to a task: to its project, to the agent that made it,
-// and to the worker that claimed it last and that worker's agents. These agents own
-// its subtasks, too: the ancestors are the tasks above it.
+// InTask returns the place of things that belong to a task. Its agents are the
+// agent that created the task, and the worker that claimed it last with that
+// worker's agents. These agents also own its subtasks, so the ancestors must be
+// all tasks above it.
 func InTask(t *Task, ancestors ...*Task) Place {
 	at := InProject(t.Project)
-	// An older server claimed it and noted no holder: its run goes on.
+	// An older server claimed this task and did not record the worker's token.
+	// Every agent may reach it, so that its run can go on.
 	at.shared = t.RunID != "" && t.WorkerTokenID == "" && !t.State.IsEnded()
 	at.task, at.agents = t.ID, t.agents()
 	for _, a := range ancestors {
@@ -110,7 +113,7 @@ func InTask(t *Task, ancestors ...*Task) Place {
 	return at
 }
 
-// agents are the tokens of the agents whose own the task is.
+// agents returns the ids of the tokens whose agents own the task.
 func (t *Task) agents() []string {
 	all := []string{t.WorkerTokenID, t.AgentTokenID}
 	if t.CreatedBy.Kind == ActorAgent {
@@ -119,17 +122,18 @@ func (t *Task) agents() []string {
 	return slices.DeleteFunc(all, func(token string) bool { return token == "" })
 }
 
-// Owns reports whether the task is an agent's own.
+// Owns reports whether the task is the calling agent's own.
 func (c Caller) Owns(t *Task) bool { return slices.Contains(t.agents(), c.TokenID) }
 
-// OfMember is what belongs to a person.
+// OfMember returns the place of things that belong to a person.
 func OfMember(id string) Place { return Place{kind: atMember, member: id} }
 
-// OwnPlace is what belongs to the caller himself.
+// OwnPlace returns the place of things that belong to the caller.
 func (c Caller) OwnPlace() Place { return Place{kind: atMember, member: c.MemberID} }
 
-// May says why the caller may not do something there, nil where he may. It is
-// the one rule of who may what; who may decide a question is asked besides.
+// May returns nil if the caller may do the verb at the place, and otherwise an
+// error with the reason. All permissions are checked by this one rule. The
+// right to decide a question is checked in addition.
 func (c Caller) May(v Verb, at Place) error {
 	p := v.row
 	if p == nil {
@@ -156,8 +160,8 @@ func (c Caller) May(v Verb, at Place) error {
 	return nil
 }
 
-// Under returns the caller as the policy lets him be. A person who is known less strongly than it asks of admins has neither the
-// scope admin nor a verb that is Guarded.
+// Under returns the caller with the rights that the policy allows. A person with a weaker assurance than the policy
+// requires of admins loses the scope admin and every guarded verb.
 func (c Caller) Under(p Policy) Caller {
 	if c.Kind != ActorHuman || p.AdminAssurance == "" || c.Assurance.AtLeast(p.AdminAssurance) {
 		return c
@@ -169,18 +173,18 @@ func (c Caller) Under(p Policy) Caller {
 	return c
 }
 
-// mustSignIn refuses who is not known strongly enough to administer.
+// mustSignIn returns the error for a caller whose assurance is too weak to administer.
 func (c Caller) mustSignIn() error {
 	return Errorf(CodeForbidden, "the policy asks for more to do this: you are known by %s, and it needs %s", c.Assurance, c.AdminNeeds).
 		WithHint("sign in with a browser and do it there")
 }
 
-// isMember reports whether the caller is the person.
+// isMember reports whether the caller is this person.
 func (c Caller) isMember(id string) bool {
 	return c.Kind == ActorHuman && c.MemberID != "" && c.MemberID == id
 }
 
-// mayOwn asks what it takes to reach what is one's own.
+// mayOwn checks the rights that the caller needs to reach the caller's own things.
 func (c Caller) mayOwn(p *permission) error {
 	switch {
 	case c.Has(ScopeAdmin), c.SessionID != "", p.own == ownReads && len(c.Scopes) > 0:
@@ -215,7 +219,7 @@ func (c Caller) mayByScope(p *permission) error {
 	return c.missingScope(p.Scopes[0])
 }
 
-// Needs refuses a caller without the scope.
+// Needs returns an error if the caller lacks the scope.
 func (c Caller) Needs(s Scope) error {
 	if c.Has(s) {
 		return nil
@@ -223,7 +227,7 @@ func (c Caller) Needs(s Scope) error {
 	return c.missingScope(s)
 }
 
-// missingScope refuses a caller without the scope.
+// missingScope returns the error for a caller without the scope.
 func (c Caller) missingScope(s Scope) error {
 	if s == ScopeAdmin && c.AdminNeeds != "" && c.Role == RoleAdmin {
 		return c.mustSignIn()
@@ -236,8 +240,8 @@ func (c Caller) missingScope(s Scope) error {
 		WithHint("an admin can make a token with it: fermata token create --scope %s", s)
 }
 
-// mayByRole asks the role of a person. Agents are bounded by the scopes of
-// their tokens, and the server itself by nothing.
+// mayByRole checks the role of a person. An agent is limited only by the scopes
+// of its token, and the server itself is not limited.
 func (c Caller) mayByRole(p *permission, at Place) error {
 	if c.Kind != ActorHuman || p.Role == "" || p.Role == RoleViewer || at.kind == somewhere {
 		return nil
@@ -254,7 +258,8 @@ func (c Caller) mayByRole(p *permission, at Place) error {
 		WithHint("sign in as one, or ask an admin for the role: fermata member set %s --role %s", c.Name, p.Role)
 }
 
-// explain names the role that is missing where reading is not all that is left.
+// explain returns the error with the missing role, if the person's role permits
+// more than to read.
 func (e *Error) explain(role Role, p *permission, at Place) *Error {
 	if role.AtLeast(RoleResponder) {
 		return Errorf(CodeForbidden, "a %s in the project %s may not %s: it needs %s", role, at.name, p.Does, p.Role)
@@ -262,7 +267,7 @@ func (e *Error) explain(role Role, p *permission, at Place) *Error {
 	return e
 }
 
-// roleAt returns what a person is there, and the place in words.
+// roleAt returns the person's role at the place, and the place in words.
 func (c Caller) roleAt(p *permission, at Place) (Role, string) {
 	switch {
 	case at.kind == nowhere || at.kind == atMember && !p.Whole:
@@ -276,7 +281,7 @@ func (c Caller) roleAt(p *permission, at Place) (Role, string) {
 	}
 }
 
-// lowestRole returns the least that a person may do in any project.
+// lowestRole returns the lowest role that the person has in any project.
 func (c Caller) lowestRole() Role {
 	least := c.Role
 	if least == RoleAdmin {
@@ -290,8 +295,8 @@ func (c Caller) lowestRole() Role {
 	return least
 }
 
-// VerbOf returns the verb of an operation of the HTTP API; the zero verb where
-// the table names none.
+// VerbOf returns the verb of an HTTP API operation. It returns the zero verb if
+// the table does not name the operation.
 func VerbOf(operation string) Verb {
 	for _, v := range Verbs() {
 		if slices.Contains(v.row.Calls, operation) {
@@ -301,13 +306,13 @@ func VerbOf(operation string) Verb {
 	return Verb{}
 }
 
-// Calls lists the operations of the HTTP API that do it, by id.
+// Calls returns the ids of the HTTP API operations that need the verb.
 func (v Verb) Calls() []string { return slices.Clone(v.row.Calls) }
 
-// OfPersons reports whether the verb is about what is a person's own.
+// OfPersons reports whether the verb is about a person's own things.
 func (v Verb) OfPersons() bool { return v.row != nil && v.row.own != ownNever }
 
-// PermissionsPage is the table as a page of the documentation.
+// PermissionsPage returns the permission table as a page of the documentation, in Markdown.
 func PermissionsPage() string {
 	var b strings.Builder
 	b.WriteString(permissionsHead)

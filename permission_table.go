@@ -1,6 +1,6 @@
 package fermata
 
-// Scopes that rows ask for, one of each list.
+// Lists of scopes for the rows of the table. A caller needs one scope of the list.
 var (
 	byReading  = []Scope{ScopeRead}
 	byAsking   = []Scope{ScopeAsk, ScopeWork}
@@ -11,10 +11,10 @@ var (
 	byRuling   = []Scope{ScopeAdmin}
 )
 
-// mayDecide is the rule beside the table of who decides a question.
+// decides describes the rule beside the table that says who may decide a question.
 const decides = "the question's own rule: assignees, quorum, sign-in"
 
-// table holds every verb in the order of the page.
+// table holds every verb, in the order of the documentation page.
 var table []Verb
 
 func verb(p permission) Verb {
@@ -26,7 +26,7 @@ func verb(p permission) Verb {
 // Verbs lists every verb.
 func Verbs() []Verb { return table }
 
-// What is done with tasks.
+// Verbs for tasks.
 var (
 	ToReadTasks = verb(permission{Name: "task.read", Does: "read tasks, runs, threads, projects and workers", Scopes: byReading, Agents: true, Calls: []string{
 		"list-tasks", "count-tasks", "get-task", "get-task-context", "get-task-tree", "get-task-timeline", "list-messages", "list-runs", "get-run",
@@ -43,7 +43,7 @@ var (
 	ToReportProgress = verb(permission{Name: "task.progress", Does: "report progress", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"report-progress"}})
 )
 
-// What is done with questions.
+// Verbs for questions.
 var (
 	ToReadQuestions = verb(permission{Name: "question.read", Does: "read questions", Scopes: byReading, Agents: true, Calls: []string{
 		"list-questions", "list-task-questions", "get-question", "count-questions", "similar", "list-deciders", "get-receipt",
@@ -61,7 +61,7 @@ var (
 	ToCancelQuestion = verb(permission{Name: "question.cancel", Does: "withdraw questions", Scopes: byWriting, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"cancel-question"}})
 )
 
-// What workers do.
+// Verbs for workers.
 var (
 	ToClaim   = verb(permission{Name: "run.claim", Does: "claim tasks", Scopes: byWorking, Role: RoleResponder, Agents: true, Calls: []string{"claim", "leave-worker"}})
 	ToHoldRun = verb(permission{Name: "run.hold", Does: "report on runs", Scopes: byWorking, Role: RoleResponder, Agents: true, Beside: "the fencing token of the claim", Calls: []string{
@@ -70,11 +70,11 @@ var (
 	ToAttend = verb(permission{Name: "run.attend", Does: "wait for news of runs", Scopes: byWorking, Agents: true, Beside: "the fencing token of the claim", Calls: []string{"attention"}})
 )
 
-// What is done with gates.
+// Verbs for gates.
 var (
 	ToGate     = verb(permission{Name: "gate.ask", Does: "ask whether a tool call may run", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Beside: "in a session, whoever began it", Calls: []string{"gate"}})
 	ToUseGrant = verb(permission{Name: "grant.use", Does: "use grants", Scopes: byAsking, Role: RoleResponder, Agents: true, Beside: "the grant itself", Calls: []string{"verify-grant"}})
-	// ToReadGrants is for the agent that was approved. Whoever holds a grant may use it.
+	// ToReadGrants is for the agent whose action was approved. Anyone who holds a grant may use it.
 	ToReadGrants      = verb(permission{Name: "grant.read", Does: "be handed grants", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Beside: "of a session, whoever began it"})
 	ToReadGateRules   = verb(permission{Name: "gate.rules_read", Does: "read the rules of gates", Scopes: byReading, Agents: true, Calls: []string{"list-gate-rules"}})
 	ToChangeGateRules = verb(permission{
@@ -83,7 +83,7 @@ var (
 	})
 )
 
-// What is read of the past.
+// Verbs for events, the audit and analytics.
 var (
 	ToReadEvents = verb(permission{Name: "event.read", Does: "read events", Scopes: byReading, Agents: true, Calls: []string{"list-task-events", "stream-events"}})
 	ToReadAudit  = verb(permission{Name: "audit.read", Does: "read and verify the audit", Scopes: byReading, Beside: "to export and to verify all of it, sight of every project", Calls: []string{
@@ -94,7 +94,7 @@ var (
 	}})
 )
 
-// What is done with messages that go out.
+// Verbs for outgoing messages.
 var (
 	ToReadDeliveries = verb(permission{
 		Name: "delivery.read", Does: "read what was sent", Scopes: byReading, Agents: true,
@@ -114,7 +114,7 @@ var (
 	}})
 )
 
-// What is done with workflows.
+// Verbs for workflows.
 var (
 	ToReadWorkflows = verb(permission{Name: "workflow.read", Does: "read workflows, their runs and tools", Scopes: byReading, Agents: true, Calls: []string{
 		"list-workflows", "get-workflow", "validate-workflow", "list-workflow-runs", "list-runs-of-workflow", "get-workflow-run", "list-tools",
@@ -125,7 +125,7 @@ var (
 	}})
 	ToStartWorkflow = verb(permission{Name: "workflow.start", Does: "start workflows", Scopes: byStarting, Role: RoleResponder, Agents: true, Calls: []string{"start-workflow"}})
 	ToRetryWorkflow = verb(permission{Name: "workflow.retry", Does: "retry runs of workflows", Scopes: byWriting, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"retry-workflow-run"}})
-	// ToRewindWorkflow is as much as to change the workflow: what was approved is done again, or otherwise.
+	// ToRewindWorkflow needs the same rights as a change of the workflow, because approved steps are done again, or differently.
 	ToRewindWorkflow = verb(permission{Name: "workflow.rewind", Does: "send runs back to a step, or move them to the newest definition", Scopes: byWorking, Role: RoleOperator, Calls: []string{"rewind-workflow-run", "move-workflow-run"}})
 	ToDefineTools    = verb(permission{Name: "tool.manage", Does: "change tools", Scopes: byWorking, Role: RoleOperator, Whole: true, Beside: "a tool that is an MCP server: as `tool.server`", Calls: []string{
 		"put-named-tool", "put-named-tools", "remove-named-tool", "refresh-tool",
@@ -133,7 +133,7 @@ var (
 	ToDefineServers = verb(permission{Name: "tool.server", Does: "configure MCP servers", Scopes: byWorking, Role: RoleAdmin, Whole: true, Guarded: true, Calls: []string{"put-mcp-server", "remove-mcp-server"}})
 )
 
-// What is done with people and with the workspace.
+// Verbs for people and for the workspace.
 var (
 	ToReadPeople   = verb(permission{Name: "people.read", Does: "list people and groups", Scopes: byReading, Agents: true, Calls: []string{"list-members", "list-groups"}})
 	ToManagePeople = verb(permission{Name: "people.manage", Does: "manage people", Scopes: byRuling, Role: RoleAdmin, Whole: true, Calls: []string{
@@ -143,7 +143,7 @@ var (
 	ToChangePolicy = verb(permission{Name: "policy.change", Does: "change the policy", Scopes: byRuling, Role: RoleAdmin, Whole: true, Calls: []string{"set-policy"}})
 )
 
-// What is a person's own.
+// Verbs for a person's own things.
 var (
 	ToReadOwn = verb(permission{Name: "me.read", Does: "read what is a person's own", Scopes: byRuling, own: ownReads, Calls: []string{
 		"get-my-preferences", "get-preferences", "list-identities", "list-my-devices", "list-member-devices", "list-notifications", "list-passkeys", "list-member-passkeys",
@@ -165,13 +165,13 @@ var (
 		Name: "me.passkeys", Does: "add and remove passkeys", Scopes: byRuling, own: ownActs, Session: true,
 		Beside: "a fresh sign-in, with a passkey where there is one", Calls: []string{"begin-add-passkey", "end-add-passkey", "remove-passkey"},
 	})
-	// ToCall is what everybody may, known or not: it gives away nothing.
+	// ToCall is open to everybody, even without sign-in. It discloses nothing.
 	ToCall = verb(permission{Name: "open", Does: "sign in and read who one is", Scopes: byReading, Agents: true, Beside: "without a token as well", Calls: []string{
 		"whoami", "list-sign-in-methods", "sign-in-by-email", "sign-in-by-link", "begin-oidc", "end-oidc", "begin-passkey", "end-passkey", "call-workflow-webhook",
 	}})
 )
 
-// permissionsHead is the beginning of the page.
+// permissionsHead is the beginning of the documentation page.
 const permissionsHead = `# Permissions
 
 Who may do what. A call needs one of the scopes, and a person the role as well: in the project of the thing, or of the whole

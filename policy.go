@@ -8,63 +8,67 @@ import (
 	"time"
 )
 
-// Policy bounds what agents may ask for in a workspace.
+// Policy limits what agents may ask for in a workspace, and sets how people answer.
 type Policy struct {
-	// MinTimeout and MaxTimeout bound a question's deadline.
+	// MinTimeout and MaxTimeout limit a question's timeout.
 	MinTimeout Timeout `json:"min_timeout" doc:"default 5m"`
 	MaxTimeout Timeout `json:"max_timeout" doc:"default 24h"`
-	// AllowNever and AllowLonger let a question ask for no deadline, or for
-	// one beyond MaxTimeout. Both are allowed by default.
+	// AllowNever allows a question without a deadline. AllowLonger allows one
+	// beyond MaxTimeout. Both are allowed by default.
 	AllowNever  bool `json:"allow_never"`
 	AllowLonger bool `json:"allow_longer"`
-	// AllowShorter lets a question ask for a deadline below MinTimeout.
+	// AllowShorter allows a question with a timeout below MinTimeout.
 	AllowShorter bool `json:"allow_shorter"`
-	// DefaultTimeout replaces the deadlines of spec §4.1 by question type, for askers
-	// that wait in a process: scripts, external sessions, workflows.
+	// DefaultTimeout replaces the default timeouts of spec §4.1 by question type. It applies to askers that wait in a
+	// process: scripts, external sessions and workflows.
 	DefaultTimeout map[QuestionType]Timeout `json:"default_timeout,omitempty" doc:"by type, of questions whose asker waits: scripts, external sessions, workflows; default 30m, approvals 15m, error_recovery 10m, non_blocking never"`
-	// ResumedTimeout is the deadline of questions whose session Fermata itself
-	// resumes; never where it says nothing.
+	// ResumedTimeout is the default timeout of questions whose session Fermata
+	// itself resumes, by question type. The default for a missing type is
+	// never.
 	ResumedTimeout map[QuestionType]Timeout `json:"resumed_timeout,omitempty" doc:"by type, of questions whose session Fermata resumes; default never"`
-	// Reminders are when people are reminded of a question whose session Fermata
-	// resumes and that names no reminders; 1h and 1d when nil. RemindEvery is how
-	// often after the last of them; 7d when empty, and not at all with never.
+	// Reminders are the times after which people are reminded of a question,
+	// counted from asking. They apply to questions whose session Fermata
+	// resumes and that set no reminders. If nil, they are 1h and 1d.
+	// RemindEvery is the interval after the last of them. If empty, it is 7d;
+	// never means no more reminders.
 	Reminders   []string `json:"reminders,omitzero" required:"false" maxItems:"10" doc:"of questions whose session Fermata resumes, counted from asking; default 1h and 1d, empty for none"`
 	RemindEvery Timeout  `json:"remind_every,omitempty" doc:"of the same questions, again and again after the last reminder; default 7d, never for not at all"`
-	// AutoConfidence: at or above it the agent's own default is taken. Off when nil.
+	// AutoConfidence is the confidence from which the agent's own default is
+	// taken. If nil, it is never taken.
 	AutoConfidence *int `json:"auto_confidence,omitempty" minimum:"0" maximum:"100"`
-	// AskConfidence: below it the task is skipped for manual work. Off when nil.
+	// AskConfidence is the confidence below which the task is skipped for
+	// manual work. If nil, no task is skipped.
 	AskConfidence *int `json:"ask_confidence,omitempty" minimum:"0" maximum:"100"`
-	// GateDefault decides tool calls that no rule fits. People are asked when
-	// it is empty.
+	// GateDefault decides tool calls that match no rule. If empty, people are asked.
 	GateDefault GateDecision `json:"gate_default,omitempty" enum:"allow,deny,ask"`
-	// UndoSeconds is for how long a person can take an answer back that was
-	// given with undo; 5 when nil, 0 holds nothing.
+	// UndoSeconds is the time for which a person can take back an answer that
+	// was given with undo. If nil, it is 5; if 0, no answer is held.
 	UndoSeconds *int `json:"undo_seconds,omitempty" minimum:"0" maximum:"300"`
-	// LeastAssurance says by risk how strongly a person must be known to answer
-	// what is asked from now on: channel, session or passkey. Where it says
-	// nothing, a question of high risk needs a session, and a critical one a
-	// passkey or two people.
+	// LeastAssurance is the assurance that a person needs to answer, by risk:
+	// channel, session or passkey. It applies to questions that are asked after
+	// it is set. If a risk is missing, a question of high risk needs a session,
+	// and a critical one needs a passkey or two people.
 	LeastAssurance map[Risk]Assurance `json:"least_assurance,omitempty" doc:"by risk: channel, session or passkey; default session for high, passkey for critical, nothing for the rest"`
-	// AdminAssurance is how strongly a person must be known to use the scope admin, and to change the rules of gates. Where it says
-	// nothing, a token is enough.
+	// AdminAssurance is the assurance that a person needs to use the scope admin and to change the rules of gates. If
+	// it is empty, a token is enough.
 	AdminAssurance Assurance `json:"admin_assurance,omitempty" enum:"channel,session,passkey" doc:"how strongly a person must be known to administer and to change the rules of gates; default channel: a token is enough"`
-	// LeastRisk and ProjectRisk say which risk a question has at least, by its
-	// type and by its project: the asker may raise the risk and never lower it.
-	// An approval has a medium risk where LeastRisk says nothing.
+	// LeastRisk and ProjectRisk are the minimum risk of a question, by its type
+	// and by its project. The asker may raise the risk but never lower it. If
+	// LeastRisk does not name approvals, their minimum risk is medium.
 	LeastRisk   map[QuestionType]Risk `json:"least_risk,omitempty" doc:"by type: the least risk of a question, whatever the asker says; default medium for approvals, low for the rest"`
 	ProjectRisk map[string]Risk       `json:"project_risk,omitempty" doc:"by project: the least risk of its questions, whatever the asker says"`
-	// LinkAnswers says up to which risk a question is answered by a link in a
-	// message, without signing in; low when empty.
+	// LinkAnswers is the highest risk of a question that a person may answer by
+	// a link in a message, without signing in. If empty, it is low.
 	LinkAnswers LinkAnswers `json:"link_answers,omitempty" enum:"off,low,medium" doc:"up to which risk a link in a message is enough to answer; default low"`
 }
 
-// usualAssurance is how strongly people must be known where the policy does not say. An agent that runs as its person's own
-// user can reach the terminal and its token, so what does much harm is decided in the browser.
+// usualAssurance is the assurance that people need where the policy does not say. An agent that runs as its person's
+// user can reach that person's terminal and token. So decisions that can do much harm belong in the browser.
 var usualAssurance = map[Risk]Assurance{RiskHigh: AssuranceSession, RiskCritical: AssurancePasskey}
 
-// LeastFor returns how strongly a person must be known to answer the question.
-// Where two different people must approve, a session of each is as good as a
-// passkey of one.
+// LeastFor returns the assurance that a person needs to answer the question. If
+// two different people must approve, a session of each is as good as a passkey
+// of one.
 func (p Policy) LeastFor(q *Question) Assurance {
 	least, set := p.LeastAssurance[q.Risk]
 	if !set {
@@ -76,7 +80,7 @@ func (p Policy) LeastFor(q *Question) Assurance {
 	return least
 }
 
-// RiskFloor returns the least risk of the question, by its type and project.
+// RiskFloor returns the minimum risk of the question, by its type and project.
 func (p Policy) RiskFloor(q *Question) Risk {
 	least, set := p.LeastRisk[q.Type]
 	if !set && q.Type == Approval {
@@ -85,7 +89,7 @@ func (p Policy) RiskFloor(q *Question) Risk {
 	return HigherRisk(least, p.ProjectRisk[q.Project])
 }
 
-// HigherRisk returns the higher of two risks. An empty one is the lowest.
+// HigherRisk returns the higher of two risks. An empty risk is the lowest.
 func HigherRisk(a, b Risk) Risk {
 	if slices.Index(risks, string(a)) >= slices.Index(risks, string(b)) {
 		return a
@@ -93,7 +97,7 @@ func HigherRisk(a, b Risk) Risk {
 	return b
 }
 
-// Gate decides tool calls that no rule fits.
+// Gate returns the decision on tool calls that match no rule.
 func (p Policy) Gate() GateDecision {
 	if p.GateDefault == "" {
 		return GateAsk
@@ -101,12 +105,12 @@ func (p Policy) Gate() GateDecision {
 	return p.GateDefault
 }
 
-// DefaultPolicy is the policy of a new workspace.
+// DefaultPolicy returns the policy of a new workspace.
 func DefaultPolicy() Policy {
 	return Policy{MinTimeout: "5m", MaxTimeout: "24h", AllowNever: true, AllowLonger: true}
 }
 
-// Check reports what is wrong with the policy.
+// Check returns an error that lists every problem of the policy.
 func (p Policy) Check() error {
 	var ps problems
 	least, errLeast := p.MinTimeout.Duration()
@@ -157,7 +161,7 @@ func (p Policy) Check() error {
 	return nil
 }
 
-// leastRisks checks the least risks by type and by project.
+// leastRisks checks the minimum risks by type and by project.
 func (ps *problems) leastRisks(p Policy) {
 	check := func(field string, risk Risk) {
 		if !slices.Contains(risks, string(risk)) {
@@ -179,7 +183,7 @@ func (ps *problems) leastRisks(p Policy) {
 	}
 }
 
-// timeouts checks deadlines by the type of question.
+// timeouts checks timeouts by the type of question.
 func (ps *problems) timeouts(field string, byType map[QuestionType]Timeout) {
 	for _, typ := range slices.Sorted(maps.Keys(byType)) {
 		if !slices.Contains(QuestionTypes, typ) {
@@ -191,9 +195,9 @@ func (ps *problems) timeouts(field string, byType map[QuestionType]Timeout) {
 	}
 }
 
-// timeoutOf returns the deadline of a question that names none: the policy's own for
-// the type, or the usual one, within the policy's bounds. Nobody is refused for a
-// timeout that nobody named.
+// timeoutOf returns the timeout of a question that sets none. It is the policy's own timeout for the type, or the
+// default one, moved into the policy's limits. So a question without a timeout is never refused because of its
+// timeout.
 func (p Policy) timeoutOf(t QuestionType, asker asker) Timeout {
 	own, usual := p.DefaultTimeout[t], t.DefaultTimeout()
 	if asker == askerIsResumed && t.Suspends() {
@@ -223,8 +227,8 @@ func (p Policy) bound(t Timeout) Timeout {
 	return t
 }
 
-// CheckTimeout refuses a timeout outside the policy. The field names it in the
-// problem.
+// CheckTimeout returns an error if the policy does not allow the timeout. The
+// argument field is the name of the timeout in the error.
 func (p Policy) CheckTimeout(field string, t Timeout) error {
 	if t == Never {
 		if p.AllowNever {
@@ -255,8 +259,8 @@ func (p Policy) violation(field, message string) error {
 	}).WithHint("an admin can change the workspace's policy")
 }
 
-// Thresholds are limits of confidence that take the place of a policy's (spec
-// §4.5). One that is not set leaves the policy's in force.
+// Thresholds are confidence limits that override the policy's (spec §4.5). A
+// nil limit keeps that of the policy.
 type Thresholds struct {
 	Auto, Ask *int
 }
@@ -272,7 +276,8 @@ func (t Thresholds) ApplyTo(p Policy) Policy {
 	return p
 }
 
-// Verdict is what the policy makes of an agent's confidence in its own guess.
+// Verdict is the decision of the policy about an agent's confidence in its own
+// default answer.
 type Verdict int
 
 // Verdicts on a question (spec §4.5).
@@ -282,8 +287,8 @@ const (
 	SkipForPerson
 )
 
-// Judge returns the verdict on a question that is about to open. Approvals
-// and dangerous defaults always go to a person.
+// Judge returns the verdict on a question that is about to open. Approvals and
+// dangerous defaults always go to a person.
 func (p Policy) Judge(q *Question) Verdict {
 	if q.Confidence == nil || q.Type == Approval {
 		return AskPerson
@@ -302,7 +307,8 @@ func (p Policy) Judge(q *Question) Verdict {
 	}
 }
 
-// AnswerByPolicy closes a question with its own default, in the policy's name.
+// AnswerByPolicy closes a question with its own default. The resolution names
+// the policy as the decider.
 func (q *Question) AnswerByPolicy(now time.Time) {
 	answers, _ := q.Defaults()
 	q.close(Resolution{Status: Answered, DecidedBy: ActorPolicy, At: now, Answers: answers})

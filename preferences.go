@@ -7,19 +7,20 @@ import (
 	"time"
 )
 
-// Preferences are how a member wants to be reached.
+// Preferences say how a member wants to be reached.
 type Preferences struct {
-	// Zone is the member's time zone; empty is UTC.
+	// Zone is the member's time zone. If empty, it is UTC.
 	Zone     string      `json:"zone" doc:"IANA name, such as Europe/Berlin; empty is UTC"`
 	Language string      `json:"language,omitempty" maxLength:"35" doc:"BCP 47 tag"`
 	Quiet    *QuietHours `json:"quiet,omitempty"`
 	Digest   DigestEvery `json:"digest" enum:"off,hourly,daily" doc:"gathers questions of low urgency; daily: at 09:00"`
-	// Channels switches by channel, or kind of channels, and by what is sent;
-	// what is not named is on, as the route says, but for progress.
+	// Channels holds switches by channel or kind of channel, and by the type of
+	// message. A missing switch means on, as the route says; but progress is
+	// off by default.
 	Channels map[string]ChannelPreference `json:"channels,omitempty"`
 }
 
-// ChannelPreference says what a member wants over one channel.
+// ChannelPreference says which messages a member wants over one channel.
 type ChannelPreference struct {
 	Blocking      *bool `json:"blocking,omitempty"`
 	Approval      *bool `json:"approval,omitempty"`
@@ -28,33 +29,33 @@ type ChannelPreference struct {
 	Progress      *bool `json:"progress,omitempty"`
 }
 
-// QuietHours are when a member is not to be disturbed, by the member's own
-// clock.
+// QuietHours are the hours in which the member does not want to be disturbed,
+// in the member's time zone.
 type QuietHours struct {
 	From string `json:"from" doc:"22:00"`
 	To   string `json:"to" doc:"07:00; before from: on the next day"`
-	// Days are those on which they begin; empty is every day.
+	// Days are the days on which the hours begin. If empty, they begin every day.
 	Days []string `json:"days,omitempty" doc:"mon, tue, wed, thu, fri, sat, sun; the days on which they begin; empty: every day"`
-	// Urgent lets what stops a task through.
+	// Urgent lets questions through that stop a task.
 	Urgent bool `json:"urgent" doc:"true lets urgent questions through"`
-	// Deadlines says which questions come through all the same, because their
-	// deadline would pass before the hours end.
+	// Deadlines says which questions come through because their deadline would
+	// pass before the hours end.
 	Deadlines QuietDeadlines `json:"deadlines,omitempty" enum:"urgent,all,none" doc:"which questions come through whose deadline would pass within the hours; default urgent"`
 }
 
 // QuietDeadlines says which questions come through quiet hours because their
-// deadline would pass within them.
+// deadline would pass within the hours.
 type QuietDeadlines string
 
-// Which deadlines count more than quiet hours.
+// Choices of which deadlines override quiet hours.
 const (
-	// DeadlinesUrgent is the default: those of questions that stop a task.
+	// DeadlinesUrgent is the default. It lets questions through that stop a task.
 	DeadlinesUrgent QuietDeadlines = "urgent"
 	DeadlinesAll    QuietDeadlines = "all"
 	DeadlinesNone   QuietDeadlines = "none"
 )
 
-// DigestEvery says how often questions of low urgency are gathered.
+// DigestEvery says how often questions of low urgency are sent together.
 type DigestEvery string
 
 // Digests.
@@ -64,12 +65,12 @@ const (
 	DigestDaily  DigestEvery = "daily"
 )
 
-// digestHour is when a daily digest is sent, by the member's clock.
+// digestHour is the hour of a daily digest, in the member's time zone.
 const digestHour = 9
 
 var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
-// Check reports what is wrong with the preferences.
+// Check returns an error that lists every problem of the preferences.
 func (p Preferences) Check() error {
 	var ps problems
 	if _, err := location(p.Zone); err != nil {
@@ -112,7 +113,7 @@ func (q *QuietHours) check(ps *problems) {
 	}
 }
 
-// clock reads a time of the day as minutes from midnight.
+// clock returns a time of day in minutes after midnight.
 func clock(s string) (int, error) {
 	t, err := time.Parse("15:04", s)
 	if err != nil || len(s) != len("15:04") {
@@ -121,8 +122,8 @@ func clock(s string) (int, error) {
 	return t.Hour()*60 + t.Minute(), nil
 }
 
-// location returns a time zone by its name. The server's own is not meant by
-// anything.
+// location returns a time zone by its name. It refuses the server's own zone,
+// because no member can mean that one.
 func location(zone string) (*time.Location, error) {
 	if zone == "Local" {
 		return nil, fmt.Errorf("%q is the server's own zone", zone)
@@ -133,14 +134,15 @@ func location(zone string) (*time.Location, error) {
 func (p Preferences) location() *time.Location {
 	loc, err := location(p.Zone)
 	if err != nil {
-		// Checked when it was set; a zone that has gone since is read as UTC.
+		// The zone was checked when it was set. If the system does not know it
+		// at present, it counts as UTC.
 		return time.UTC
 	}
 	return loc
 }
 
-// Wants reports whether the member wants questions of a type over a channel.
-// What is said of the channel itself counts more than what is said of its kind.
+// Wants reports whether the member wants questions of a type over a channel. A
+// switch of the channel itself overrides one of its kind.
 func (p Preferences) Wants(channel, kind string, t QuestionType) bool {
 	for _, name := range []string{channel, kind} {
 		c, ok := p.Channels[name]
@@ -154,8 +156,8 @@ func (p Preferences) Wants(channel, kind string, t QuestionType) bool {
 	return true
 }
 
-// WantsProgress reports whether the member wants to hear of progress over a
-// channel, which is off unless it was switched on.
+// WantsProgress reports whether the member wants progress reports over a
+// channel. They are off unless the member switched them on.
 func (p Preferences) WantsProgress(channel, kind string) bool {
 	for _, name := range []string{channel, kind} {
 		if on := p.Channels[name].Progress; on != nil {
@@ -165,7 +167,7 @@ func (p Preferences) WantsProgress(channel, kind string) bool {
 	return false
 }
 
-// HearsProgress reports whether the member has switched progress on anywhere.
+// HearsProgress reports whether the member switched progress reports on for any channel.
 func (p Preferences) HearsProgress() bool {
 	for _, c := range p.Channels {
 		if c.Progress != nil && *c.Progress {
@@ -188,13 +190,14 @@ func (c ChannelPreference) forType(t QuestionType) *bool {
 	}
 }
 
-// NotBefore returns the instant before which the member is not to be
-// disturbed: now, or the end of the quiet hours.
+// NotBefore returns the instant before which the member does not want to be
+// disturbed. It is now, or the end of the quiet hours.
 func (p Preferences) NotBefore(now time.Time, urgent bool) time.Time {
 	if p.Quiet == nil || urgent && p.Quiet.Urgent {
 		return now
 	}
-	// Hours that touch, as those of weekdays and weekends may, are one.
+	// Quiet hours that touch count as one, for example those of a weekday and
+	// of the weekend.
 	end := now
 	for range 8 {
 		next := p.Quiet.end(end, p.location())
@@ -206,9 +209,10 @@ func (p Preferences) NotBefore(now time.Time, urgent bool) time.Time {
 	return Cut(end)
 }
 
-// HoldUntil returns the instant before which the member is not to be disturbed
-// with a question: now, or the end of the quiet hours. A question whose deadline
-// would pass until then comes through as the quiet hours say.
+// HoldUntil returns the instant before which the member does not want to get
+// the question. It is now, or the end of the quiet hours. If the deadline would
+// pass before that end, the quiet hours decide whether the question comes
+// through.
 func (p Preferences) HoldUntil(q *Question, now time.Time) time.Time {
 	urgent := q.Type.Urgency() == UrgencyHigh
 	until := p.NotBefore(now, urgent)
@@ -218,13 +222,13 @@ func (p Preferences) HoldUntil(q *Question, now time.Time) time.Time {
 	return until
 }
 
-// SleepsThrough reports whether the member hears of a question that is sent at
-// an instant only when its last deadline has passed.
+// SleepsThrough reports whether a question that is sent at this instant reaches
+// the member only after its last deadline.
 func (p Preferences) SleepsThrough(q *Question, at time.Time) bool {
 	return q.Deadline != nil && q.EscalationLevel == len(q.Escalation) && !p.HoldUntil(q, at).Before(*q.Deadline)
 }
 
-// yields reports whether a deadline counts more than the quiet hours.
+// yields reports whether a deadline overrides the quiet hours.
 func (q *QuietHours) yields(urgent bool) bool {
 	switch q.Deadlines {
 	case DeadlinesAll:
@@ -236,8 +240,8 @@ func (q *QuietHours) yields(urgent bool) bool {
 	}
 }
 
-// end returns when the quiet hours end that hold the instant; the instant
-// itself outside of them.
+// end returns the end of the quiet hours that contain the instant. It returns
+// the instant itself if none do.
 func (q *QuietHours) end(now time.Time, loc *time.Location) time.Time {
 	from, errFrom := clock(q.From)
 	to, errTo := clock(q.To)
@@ -245,7 +249,7 @@ func (q *QuietHours) end(now time.Time, loc *time.Location) time.Time {
 		return now
 	}
 	local := now.In(loc)
-	// Hours that began yesterday may still last.
+	// Quiet hours that began yesterday may still last.
 	for back := 1; back >= 0; back-- {
 		day := dayOf(local, -back)
 		if len(q.Days) > 0 && !slices.Contains(q.Days, weekdays[day.Weekday()]) {
@@ -262,14 +266,16 @@ func (q *QuietHours) end(now time.Time, loc *time.Location) time.Time {
 	return now
 }
 
-// dayOf returns the day that is so many after the instant's own, by its noon:
-// where clocks are put forward at midnight, a day has none.
+// dayOf returns noon of the day that is the given number of days after the
+// instant's own day. Noon is safe: on a day when clocks go forward at midnight,
+// there is no midnight.
 func dayOf(local time.Time, after int) time.Time {
 	return time.Date(local.Year(), local.Month(), local.Day()+after, 12, 0, 0, 0, local.Location())
 }
 
-// onDay returns the time of the day on a day. Where clocks are put forward over
-// it, it is the instant at which they are; where it comes twice, the first.
+// onDay returns the instant of a time of day on the given day. If the clocks
+// skip this time, it returns the instant at which they go forward. If the time
+// comes twice, it returns the first one.
 func onDay(day time.Time, minutes int) time.Time {
 	t := time.Date(day.Year(), day.Month(), day.Day(), 0, minutes, 0, 0, day.Location())
 	switch got := t.Hour()*60 + t.Minute(); {
@@ -283,12 +289,11 @@ func onDay(day time.Time, minutes int) time.Time {
 	return t
 }
 
-// NextDigest returns when the next digest is sent, and false for a member who
-// wants none.
+// NextDigest returns the instant of the next digest, and false if the member wants none.
 func (p Preferences) NextDigest(now time.Time) (time.Time, bool) {
 	switch p.Digest {
 	case DigestHourly:
-		// Zones with half hours have their own full hours.
+		// A zone with an offset of half an hour has its own full hours.
 		local := now.In(p.location())
 		full := time.Duration(local.Minute())*time.Minute + time.Duration(local.Second())*time.Second + time.Duration(local.Nanosecond())
 		return Cut(now.Add(time.Hour - full)), true

@@ -16,13 +16,13 @@ const (
 	ErrorRecovery QuestionType = "error_recovery"
 )
 
-// QuestionTypes lists every type.
+// QuestionTypes lists every type of question.
 var QuestionTypes = []QuestionType{Blocking, NonBlocking, Approval, ErrorRecovery}
 
 // Suspends reports whether the task stops until the question closes.
 func (t QuestionType) Suspends() bool { return t != NonBlocking }
 
-// Awaiting returns the state of a task that is suspended on the question.
+// Awaiting returns the state of a task that the question suspends.
 func (t QuestionType) Awaiting() TaskState {
 	if t == Approval {
 		return TaskAwaitingApproval
@@ -30,7 +30,8 @@ func (t QuestionType) Awaiting() TaskState {
 	return TaskAwaitingInput
 }
 
-// DefaultTimeout is the deadline of a question that names none.
+// DefaultTimeout returns the timeout of a question that sets none, if the
+// policy sets none either.
 func (t QuestionType) DefaultTimeout() Timeout {
 	switch t {
 	case Approval:
@@ -44,7 +45,7 @@ func (t QuestionType) DefaultTimeout() Timeout {
 	}
 }
 
-// QuestionStatus says whether and how a question closed (spec §4.3).
+// QuestionStatus says whether a question is open, and otherwise how it closed (spec §4.3).
 type QuestionStatus string
 
 // Statuses of a question.
@@ -55,10 +56,10 @@ const (
 	Cancelled QuestionStatus = "cancelled"
 )
 
-// QuestionStatuses lists every status.
+// QuestionStatuses lists every status of a question.
 var QuestionStatuses = []QuestionStatus{Pending, Answered, TimedOut, Cancelled}
 
-// TimeoutAction is what happens at the deadline (spec §4.4).
+// TimeoutAction is the action at the deadline of a question (spec §4.4).
 type TimeoutAction string
 
 // Actions at the deadline.
@@ -71,7 +72,7 @@ const (
 
 var timeoutActions = []string{string(TakeDefault), string(SkipTask), string(FailTask), string(Escalate)}
 
-// Risk says how much harm a wrong answer can do.
+// Risk is how much harm a wrong answer can do.
 type Risk string
 
 // Risks, from least to most.
@@ -84,7 +85,7 @@ const (
 
 var risks = []string{string(RiskLow), string(RiskMedium), string(RiskHigh), string(RiskCritical)}
 
-// Question is what a task asks people. What was asked is frozen when it opens.
+// Question is a question of a task to people. Its content is frozen when it opens.
 type Question struct {
 	ID          string           `json:"id"`
 	WorkspaceID string           `json:"workspace_id"`
@@ -97,7 +98,7 @@ type Question struct {
 	Body        string           `json:"body,omitempty" doc:"Markdown"`
 	Items       []Item           `json:"items"`
 	Context     *QuestionContext `json:"context,omitempty"`
-	// Action is, byte for byte, what will run when an approval is given.
+	// Action is the exact bytes of the action that runs when the approval is given.
 	Action json.RawMessage `json:"action,omitempty"`
 	// ActionHash is the SHA-256 of the action's bytes in hex. An answer to an
 	// approval names the hash that the person saw.
@@ -105,20 +106,22 @@ type Question struct {
 	Assignees  []string `json:"assignees,omitempty" doc:"handles, group:NAME, role:NAME; empty: any member who may answer"`
 	Approvals  *Quorum  `json:"approvals,omitempty"`
 	Timeout    Timeout  `json:"timeout"`
-	// Deadline is the instant that decides; nil waits for ever.
+	// Deadline is the instant at which time decides. If nil, the question waits for ever.
 	Deadline   *time.Time        `json:"deadline,omitempty"`
 	OnTimeout  TimeoutAction     `json:"on_timeout,omitempty" enum:"default,skip,fail,escalate"`
 	Escalation []EscalationLevel `json:"escalation,omitempty"`
-	// Channels are where it is sent at once, by name or kind, before its route.
+	// Channels are the channels that send the question at once, before its
+	// route. Each is a name or a kind.
 	Channels []string `json:"channels,omitempty" doc:"channels, by name or kind, that it is sent over at once"`
-	// Unreached says why nobody is told of the question over any channel: it is
-	// in the inbox only. Empty where somebody is, and where nothing is urgent.
+	// Unreached is the reason why no channel tells anybody of the question, so
+	// that it is only in the inbox. It is empty if a channel does, or if the
+	// question is not urgent.
 	Unreached string `json:"unreached,omitempty" doc:"why nobody is told of it over any channel; absent where somebody is"`
-	// Reminders are when people are reminded, counted from asking; RemindEvery is how
-	// often after the last of them, for as long as the question is open.
+	// Reminders are the times of reminders, counted from asking. RemindEvery is the interval of further reminders
+	// while the question is open.
 	Reminders   []string `json:"reminders,omitempty" doc:"durations after asking"`
 	RemindEvery Timeout  `json:"remind_every,omitempty" doc:"how often people are reminded after the last of the reminders"`
-	// ShareContext lets the context be shown in public places.
+	// ShareContext allows the context in public places.
 	ShareContext    bool   `json:"share_context,omitempty" doc:"lets its context be shown where people who may not read the project see it"`
 	EscalationLevel int    `json:"escalation_level,omitempty" doc:"how many levels were reached"`
 	Priority        int    `json:"priority"`
@@ -126,15 +129,15 @@ type Question struct {
 	Risk            Risk   `json:"risk" enum:"low,medium,high,critical"`
 	IdempotencyKey  string `json:"idempotency_key,omitempty"`
 	DedupeKey       string `json:"dedupe_key,omitempty"`
-	// CallbackURL is where the outcome is posted when the question closes.
+	// CallbackURL is the address to which the outcome is posted when the question closes.
 	CallbackURL string `json:"callback_url,omitempty"`
-	// State is the asker's own, opaque, and given back as it came.
+	// State is opaque data of the asker. It is returned unchanged.
 	State    json.RawMessage   `json:"state,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
-	// LeastAssurance is how strongly a person must be known to answer, by the
-	// policy when the question was asked; empty asks for nothing.
+	// LeastAssurance is the assurance that a person needs to answer, by the
+	// policy at the time of asking. If empty, any assurance is enough.
 	LeastAssurance Assurance `json:"least_assurance,omitempty" enum:"channel,session,passkey" doc:"how strongly a person must be known to answer"`
-	// AskCount counts how often the same thing was asked while it was open.
+	// AskCount counts how often the same question was asked while it was open.
 	AskCount   int         `json:"ask_count"`
 	Votes      []Vote      `json:"votes,omitempty"`
 	AskedBy    Actor       `json:"asked_by"`
@@ -143,66 +146,70 @@ type Question struct {
 	// Held is an answer that its author can still take back.
 	Held *Held `json:"held,omitempty"`
 
-	// The rest is for the person who reads the question; agents do not get it.
+	// The following fields are for the person who reads the question. Agents do
+	// not get them.
 
 	TaskTitle string `json:"task_title,omitempty"`
-	// Answerable reports whether the reader may answer it.
+	// Answerable reports whether the reader may answer the question.
 	Answerable bool `json:"may_answer,omitempty"`
-	// NeedsSignature reports whether the reader signs the answer with a passkey.
+	// NeedsSignature reports whether the reader must sign the answer with a passkey.
 	NeedsSignature bool `json:"needs_signature,omitempty" doc:"an answer is signed with a passkey: POST /v1/questions/{id}/decision prepares it"`
-	// Waiting says what stands still until it is answered; while it is pending.
+	// Waiting describes the work that waits for the answer. It is set only
+	// while the question is pending.
 	Waiting *Waiting `json:"waiting,omitempty"`
-	// SnoozedUntil is until when the reader put it off for themself.
+	// SnoozedUntil is the instant until which the reader snoozed the question.
 	SnoozedUntil *time.Time `json:"snoozed_until,omitempty"`
 
-	// Fingerprint tells two requests with one idempotency key apart; it is
+	// Fingerprint tells apart two requests with the same idempotency key. It is
 	// empty without a key.
 	Fingerprint string `json:"-"`
-	// Discounted are the ids of members whose approval does not count any more: they are gone, or may not answer today.
+	// Discounted are the ids of members whose approval does not count at
+	// present, because they left or may not answer.
 	Discounted map[string]bool `json:"-"`
 	// HandedTo is the run that was handed the resolution.
 	HandedTo string `json:"-"`
 	Version  int64  `json:"-"`
 }
 
-// Quorum says how many people an approval needs.
+// Quorum says how many people must approve.
 type Quorum struct {
 	// Required is the number of distinct people who must approve.
 	Required int `json:"required,omitempty" minimum:"1" maximum:"50"`
-	// Self lets the member who started the task approve.
+	// Self allows the member who asked the question to approve it.
 	Self bool `json:"self,omitempty"`
-	// Reject says when it is rejected: at the first rejection (default), or
-	// when a majority of the required number rejects.
+	// Reject says when the question is rejected: at the first rejection (first,
+	// the default), or when a majority of the required number rejects
+	// (majority).
 	Reject string `json:"reject,omitempty" enum:"first,majority"`
 }
 
-// EscalationLevel is where an unanswered question goes next, with a clock of
-// its own.
+// EscalationLevel is one step of an escalation. It adds people and sets a
+// timeout of its own.
 type EscalationLevel struct {
 	Assignees []string `json:"assignees,omitempty"`
-	// Channels are where those of this level hear of it at once.
+	// Channels are the channels that tell the people of this level at once.
 	Channels  []string      `json:"channels,omitempty" doc:"channels, by name or kind, that it is sent over when it gets here"`
 	Timeout   Timeout       `json:"timeout"`
 	OnTimeout TimeoutAction `json:"on_timeout,omitempty" enum:"default,skip,fail,escalate"`
 }
 
-// Vote is what one person said on a question that needs several.
+// Vote is one person's vote on a question that needs several people.
 type Vote struct {
 	By      Actor  `json:"by"`
 	Value   string `json:"value" enum:"approve,reject"`
 	Comment string `json:"comment,omitempty"`
-	// Assurance is how strongly the person was known.
+	// Assurance is how strongly the person proved their identity.
 	Assurance Assurance `json:"assurance,omitempty"`
 	At        time.Time `json:"at"`
-	// Signed is what the person's passkey signed; nil without one.
+	// Signed is the content that the person's passkey signed. It is nil without
+	// a signature.
 	Signed *SignedDecision `json:"signed,omitempty"`
 }
 
-// Resolution is how a question ended.
+// Resolution records how a question ended, by whom and when.
 type Resolution struct {
 	Status QuestionStatus `json:"status" enum:"answered,timed_out,cancelled"`
-	// DecidedBy says what kind of party decided. Time and rules never look
-	// like a person.
+	// DecidedBy is the kind of party that decided. Time and rules never look like a person.
 	DecidedBy  ActorKind      `json:"decided_by" enum:"human,agent,system,policy,timeout"`
 	AnsweredBy *Actor         `json:"answered_by,omitempty"`
 	At         time.Time      `json:"at"`
@@ -211,26 +218,29 @@ type Resolution struct {
 	Comment    string         `json:"comment,omitempty"`
 	Channel    string         `json:"channel,omitempty"`
 	Assurance  Assurance      `json:"assurance,omitempty"`
-	// Signed is what the passkey of the person who answered signed; nil without one.
+	// Signed is the content that the answering person's passkey signed. It is
+	// nil without a signature.
 	Signed *SignedDecision `json:"signed,omitempty"`
-	// DecideYourself marks a cancelled question whose task a person resumed without
-	// an answer: the agent is told that nobody will answer and that it should choose.
+	// DecideYourself marks a cancelled question whose task a person resumed
+	// without an answer. The agent is told that nobody will answer and that it
+	// should choose.
 	DecideYourself bool `json:"decide_yourself,omitempty" doc:"a person let the task go on without an answer: the agent decides"`
-	// TaskEnded is how the task ended whose end closed the question, unless a person withdrew both.
+	// TaskEnded is how the task ended, if its end closed the question. It is
+	// empty if a person withdrew both.
 	TaskEnded TaskState `json:"task_ended,omitempty" enum:"done,failed,skipped" doc:"the task ended so, and its end closed the question; nobody withdrew it"`
-	// Outcome is what a timeout did: default, skip or fail.
+	// Outcome is the action of a timeout: default, skip or fail.
 	Outcome TimeoutAction `json:"outcome,omitempty" enum:"default,skip,fail"`
-	// Action is the edited action, when it was approved with edits.
+	// Action is the edited action, if it was approved with edits.
 	Action     json.RawMessage `json:"action,omitempty"`
 	ActionHash string          `json:"action_hash,omitempty"`
-	// Late holds what a person answered after the end.
+	// Late holds answers that people gave after the deadline.
 	Late []Late `json:"late,omitempty"`
-	// Overtaken is an answer that its author could still take back when something else
-	// closed the question. It did not count: people read it, and agents do not.
+	// Overtaken is an answer that its author could still take back when something else closed the question. It did
+	// not count. People may read it, but agents may not.
 	Overtaken *Held `json:"overtaken,omitempty" doc:"an answer that could still be taken back when something else closed the question; it did not count, and only people read it"`
 }
 
-// Late is an answer that came when the question was closed by time.
+// Late is an answer that came after the question timed out.
 type Late struct {
 	By      Actor          `json:"by"`
 	At      time.Time      `json:"at"`
@@ -238,12 +248,13 @@ type Late struct {
 	Comment string         `json:"comment,omitempty"`
 	// Restarted reports whether the task went on with this answer.
 	Restarted bool `json:"restarted,omitempty"`
-	// Signed is what the person's passkey signed; nil without one.
+	// Signed is the content that the person's passkey signed. It is nil without
+	// a signature.
 	Signed *SignedDecision `json:"signed,omitempty"`
 }
 
-// ActionHashOr returns the hash of the edited action. If the action was not edited, it returns the hash of the one that was
-// asked for.
+// ActionHashOr returns the hash of the edited action. If the action was not edited, it returns asked, the hash of the
+// action in the question.
 func (r *Resolution) ActionHashOr(asked string) string {
 	if len(r.Action) > 0 {
 		return r.ActionHash
@@ -251,13 +262,14 @@ func (r *Resolution) ActionHashOr(asked string) string {
 	return asked
 }
 
-// Approved reports whether the question is an approval that people gave.
+// Approved reports whether the question was answered with approve. The
+// resolution may be nil.
 func (r *Resolution) Approved() bool {
 	return r != nil && r.Status == Answered && r.Answer == Approve
 }
 
-// SaysNo reports whether the question was answered with a no: an approval that was not
-// given, or a question of one item that is answered by yes or no.
+// SaysNo reports whether the answer is a no: an approval that was not given, or a no to a question with one item that
+// takes yes or no. The resolution may be nil.
 func (r *Resolution) SaysNo(t QuestionType) bool {
 	if r == nil || r.Status != Answered {
 		return false
@@ -265,7 +277,7 @@ func (r *Resolution) SaysNo(t QuestionType) bool {
 	return t == Approval && r.Answer != Approve || r.Answer == false
 }
 
-// Item returns the item with the key.
+// Item returns the item with the key, or nil if there is none.
 func (q *Question) Item(key string) *Item {
 	for i := range q.Items {
 		if q.Items[i].Key == key {
@@ -275,8 +287,8 @@ func (q *Question) Item(key string) *Item {
 	return nil
 }
 
-// Defaults returns the default answers, and false when a required item has
-// none.
+// Defaults returns the default answers. It returns false if a required item has
+// no default, or if there are no defaults at all.
 func (q *Question) Defaults() (map[string]any, bool) {
 	answers := make(map[string]any, len(q.Items))
 	for i := range q.Items {
@@ -291,8 +303,8 @@ func (q *Question) Defaults() (map[string]any, bool) {
 	return answers, len(answers) > 0
 }
 
-// picksDanger reports whether one of the answers picks an option that is
-// marked as dangerous.
+// picksDanger reports whether one of the answers picks an option that is marked
+// as dangerous.
 func (q *Question) picksDanger(answers map[string]any) bool {
 	for i := range q.Items {
 		it := &q.Items[i]
@@ -312,8 +324,8 @@ func (q *Question) picksDanger(answers map[string]any) bool {
 	return false
 }
 
-// close settles the question. The caller has found out that it is pending. An answer
-// that it still holds does not count, and is kept for people.
+// close settles the question. The caller must have checked that it is pending. A held answer does not count, and is
+// stored for people to read.
 func (q *Question) close(r Resolution) {
 	r.Overtaken = q.Held
 	q.Status, q.Held = r.Status, nil
@@ -323,8 +335,8 @@ func (q *Question) close(r Resolution) {
 	q.Resolution = &r
 }
 
-// IsOverdue reports whether the deadline has passed. The instant decides, not the
-// moment at which somebody looks.
+// IsOverdue reports whether the deadline of a pending question has passed. The
+// deadline decides, and not the time of the check.
 func (q *Question) IsOverdue(now time.Time) bool {
 	return q.Status == Pending && q.Deadline != nil && !now.Before(*q.Deadline)
 }

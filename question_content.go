@@ -1,7 +1,7 @@
 package fermata
 
-// questionContent is what a question asks, of whom it comes and by which rules it is decided. Assignees and the deadline are
-// not in it: people and time change them.
+// questionContent is the frozen content of a question: what it asks, its asker, and the rules that decide it. It
+// excludes assignees and the deadline, because people and time change them.
 type questionContent struct {
 	TaskID         string            `json:"task_id"`
 	Project        string            `json:"project"`
@@ -24,12 +24,12 @@ type questionContent struct {
 	Risk           Risk              `json:"risk"`
 	LeastAssurance Assurance         `json:"least_assurance,omitempty"`
 	CallbackURL    string            `json:"callback_url,omitempty"`
-	State          []byte            `json:"state,omitempty"` // the bytes themselves, as the asker wrote them
+	State          []byte            `json:"state,omitempty"` // the bytes unchanged, as the asker wrote them
 	Metadata       map[string]string `json:"metadata,omitempty"`
 	AskedBy        Actor             `json:"asked_by"`
 }
 
-// KeyHash returns a hash of the idempotency key with which the question was asked and of the request under it; empty without a key.
+// KeyHash returns a hash of the question's idempotency key and of the request that used the key. It is empty without a key.
 func (q *Question) KeyHash() string {
 	if q.IdempotencyKey == "" {
 		return ""
@@ -37,9 +37,9 @@ func (q *Question) KeyHash() string {
 	return hashBytes([]byte(q.IdempotencyKey + "\x00" + q.Fingerprint))
 }
 
-// ContentHash returns the hash by which the event question.asked names everything that is frozen when a question opens: the
-// SHA-256, in hex, of its JSON. Fields that are added later are left out of the JSON where they are empty, so that the hash of
-// an older question stays.
+// ContentHash returns the hash by which the event question.asked names all frozen content of a question: the SHA-256
+// of its JSON, in hex. New fields must be left out of the JSON when they are empty, so that the hash of an older
+// question stays the same.
 func (q *Question) ContentHash() string {
 	written, err := ExactJSON(questionContent{
 		TaskID: q.TaskID, Project: q.Project, Type: q.Type, Title: q.Title, Body: q.Body, Items: q.Items, Context: q.Context,
