@@ -7,28 +7,28 @@ import (
 	"slices"
 )
 
-// QuestionContext helps people answer.
+// QuestionContext helps people answer a question.
 type QuestionContext struct {
-	// Text says in words what people need to know. A context that is a bare
-	// string is this.
+	// Text is the information that people need, in words. A context that is a
+	// bare string sets this field.
 	Text  string `json:"text,omitempty" maxLength:"20000" doc:"in words; a context that is a string is this"`
 	Step  string `json:"step,omitempty" maxLength:"500"`
 	Error string `json:"error,omitempty" maxLength:"20000"`
-	// Preview is shown whole: a diff, a command, a table or a JSON document.
+	// Preview is shown in full: a diff, a command, a table, a JSON document or a text.
 	Preview *Preview `json:"preview,omitempty"`
 
-	// Unknown are the names in the JSON that no field has. A request that has
-	// some is refused; a question from a newer server is read without them.
+	// Unknown lists the JSON names that no field has. A request with such names
+	// is refused. A question from a newer server is read without them.
 	Unknown []string `json:"-"`
 }
 
-// Preview is something to look at before answering.
+// Preview is content to look at before answering.
 type Preview struct {
 	Kind string `json:"kind" enum:"diff,command,table,json,text"`
 	Text string `json:"text" maxLength:"200000"`
 }
 
-// UnmarshalJSON accepts the bare string "x" for {"text": "x"}.
+// UnmarshalJSON accepts the bare string "x" as a short form of {"text": "x"}.
 func (c *QuestionContext) UnmarshalJSON(data []byte) error {
 	*c = QuestionContext{}
 	if bytes.HasPrefix(data, []byte{'"'}) {
@@ -49,8 +49,8 @@ func (c *QuestionContext) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// unknownNames returns the names of an object's fields, in the order of the
-// alphabet, that are not among those that are known. Case counts.
+// unknownNames returns the field names of an object that are not among the
+// known ones, in alphabetical order. Case counts.
 func unknownNames(object []byte, at string, known ...string) []string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(object, &fields) != nil {
@@ -65,8 +65,9 @@ func unknownNames(object []byte, at string, known ...string) []string {
 	return unknown
 }
 
-// Check reports what is wrong with a context. Who passes a request on asks it
-// first: names that are not known are not passed on.
+// Check returns an error that lists every problem of a context. A client must
+// call it before it forwards a request, because unknown names are not
+// forwarded.
 func (c *QuestionContext) Check() error {
 	var ps problems
 	if c.check(&ps); len(ps) > 0 {
@@ -75,7 +76,7 @@ func (c *QuestionContext) Check() error {
 	return nil
 }
 
-// check reports what is wrong with the context as it was asked.
+// check adds the problems of the context as it was asked.
 func (c *QuestionContext) check(ps *problems) {
 	if c == nil {
 		return

@@ -1,21 +1,22 @@
 package fermata
 
-// Readiness is what a server says of itself at /readyz.
+// Readiness is the reply of a server at /readyz.
 type Readiness struct {
 	Status string `json:"status"`
-	// Warnings are what an operator should look at though the server serves.
+	// Warnings are problems that an operator should look at, although the server works.
 	Warnings []string `json:"warnings,omitempty"`
-	// Clock is what the server knows of the database's clock; nil where it does not tell.
+	// Clock is the state of the database's clock. It is nil if the server does not report it.
 	Clock *ClockReadiness `json:"clock,omitempty"`
 }
 
-// ClockReadiness says whether the clock of the database, by which deadlines and leases go, can be trusted.
+// ClockReadiness says whether the database's clock can be trusted. Deadlines and leases follow this clock.
 type ClockReadiness struct {
-	// JumpSeconds is by how much the clock jumped; positive when it is ahead of what it should show. Nothing times out
-	// meanwhile. It is 0 for a clock that runs as it should, and again for a jump that counts.
+	// JumpSeconds is the size of a jump of the clock that is not confirmed yet. It is positive if the clock is ahead
+	// of the expected time. Nothing times out until the jump is confirmed. It is 0 for a clock that runs as expected,
+	// and again after a jump is confirmed.
 	JumpSeconds float64 `json:"jump_seconds"`
-	// SkewSeconds is how far the clock of the server's machine is ahead of the database's.
+	// SkewSeconds is how far the clock of the server's machine is ahead of the database's clock.
 	SkewSeconds float64 `json:"skew_seconds"`
-	// Warnings are those of the server's warnings that are about the clock.
+	// Warnings are those of the server's warnings that concern the clock.
 	Warnings []string `json:"warnings,omitempty"`
 }

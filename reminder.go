@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// Reminders of a question whose session Fermata resumes, where the policy says nothing
-// else.
+// usualReminders are the reminders of a question whose session Fermata resumes, if the policy sets none.
 var usualReminders = []string{"1h", "1d"}
 
 const (
 	usualRemindEvery Timeout = "7d"
-	// leastRemindEvery keeps a repeated reminder from becoming noise.
+	// leastRemindEvery is the shortest interval, so that repeated reminders do
+	// not become noise.
 	leastRemindEvery = time.Hour
 )
 
-// reminders returns when people are reminded of a question whose session Fermata
-// resumes, and how often after that; empty is not again.
+// reminders returns the times of reminders of a question whose session Fermata
+// resumes, and the interval of further ones. An empty interval means no further
+// reminders.
 func (p Policy) reminders() ([]string, Timeout) {
 	list, every := p.Reminders, p.RemindEvery
 	if list == nil {
@@ -28,12 +29,12 @@ func (p Policy) reminders() ([]string, Timeout) {
 	case Never:
 		every = ""
 	default:
-		// The policy says how often.
+		// The policy sets the interval.
 	}
 	return slices.Clone(list), every
 }
 
-// reminders checks when to remind of a question.
+// reminders checks the times of a question's reminders.
 func (ps *problems) reminders(reminders []string) {
 	if len(reminders) > MaxReminders {
 		ps.add("reminders", "has %d reminders, may have at most %d", len(reminders), MaxReminders)
@@ -50,7 +51,8 @@ func (ps *problems) reminders(reminders []string) {
 	}
 }
 
-// RemindAfter returns how long after asking people are reminded, in order.
+// RemindAfter returns the times of the question's reminders, counted from
+// asking, in ascending order.
 func (q *Question) RemindAfter() []time.Duration {
 	var all []time.Duration
 	for _, s := range q.Reminders {
@@ -62,7 +64,7 @@ func (q *Question) RemindAfter() []time.Duration {
 	return all
 }
 
-// remindEvery checks how often to remind again.
+// remindEvery checks the interval of further reminders.
 func (ps *problems) remindEvery(every Timeout) {
 	if every == "" || every == Never {
 		return
@@ -74,8 +76,9 @@ func (ps *problems) remindEvery(every Timeout) {
 	}
 }
 
-// NextRepeat returns the first instant after t at which people are reminded of the
-// question again, after its list of reminders, and false where they are not.
+// NextRepeat returns the instant of the first repeated reminder after t.
+// Repeated reminders follow the question's list of reminders. It returns false
+// if the question has none.
 func (q *Question) NextRepeat(t time.Time) (time.Time, bool) {
 	every, err := q.RemindEvery.Duration()
 	if err != nil {

@@ -9,41 +9,44 @@ import (
 	"time"
 )
 
-// ResumeContext is what a run needs to go on where the last one stopped (spec
-// §3.3).
+// ResumeContext is the information that a run needs to continue where the last
+// one stopped (spec §3.3).
 type ResumeContext struct {
 	TaskID string `json:"task_id"`
-	// TaskState is where the task stands.
+	// TaskState is the state of the task.
 	TaskState TaskState `json:"task_state,omitempty" enum:"open,blocked,deferred,in_progress,awaiting_input,awaiting_approval,input_received,done,failed,cancelled,skipped"`
 	// Resumed reports whether an earlier run stopped here.
 	Resumed bool `json:"resumed"`
 	// LastRun is how that run ended.
 	LastRun *LastRun `json:"last_run,omitempty"`
 	Session *Session `json:"session,omitempty"`
-	// AtDesk says that no worker has the task: its maker reads the messages.
+	// AtDesk reports whether no worker has the task, so that its creator reads
+	// the messages.
 	AtDesk bool `json:"at_desk,omitempty"`
-	// Questions are those that closed since the last run, oldest first.
+	// Questions are the questions that closed since the last run, oldest first.
 	Questions []ResumeAnswer `json:"questions,omitempty"`
 	// Pending is the question that is still open.
 	Pending *Question `json:"pending,omitempty"`
-	// Messages are those of people that no run was handed yet.
+	// Messages are people's messages that no run was handed yet.
 	Messages   []Message       `json:"messages,omitempty"`
 	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
-	// Text says the same for a language model, and why the run before ended where nobody was asked.
+	// Text gives the same information to a language model. It also says why the
+	// last run ended, if nobody was asked.
 	Text string `json:"text"`
 }
 
-// LastRun is how the run before ended, or how the run stands that works.
+// LastRun describes how the last run ended, or the state of the run that works at present.
 type LastRun struct {
 	ID      string   `json:"id"`
 	Attempt int      `json:"attempt"`
 	State   RunState `json:"state" enum:"running,finished,lost,released"`
 	Result  Result   `json:"result,omitempty" enum:"completed,failed,blocked,needs_input"`
-	// Summary is the run's own, or says who stopped it.
+	// Summary is the run's own summary, or says who stopped it.
 	Summary string `json:"summary,omitempty"`
 }
 
-// LastRun returns what later runs are told of this one; nil for none.
+// LastRun returns the part of this run that later runs are told. It returns nil
+// for a nil run.
 func (r *Run) LastRun() *LastRun {
 	if r == nil {
 		return nil
@@ -51,7 +54,7 @@ func (r *Run) LastRun() *LastRun {
 	return &LastRun{ID: r.ID, Attempt: r.Attempt, State: r.State, Result: r.Result, Summary: r.Summary}
 }
 
-// ResumeAnswer is one closed question as a run is handed it.
+// ResumeAnswer is a closed question in the form that a run is handed.
 type ResumeAnswer struct {
 	QuestionID string          `json:"question_id"`
 	Type       QuestionType    `json:"type"`
@@ -59,26 +62,29 @@ type ResumeAnswer struct {
 	Items      []Item          `json:"items"`
 	State      json.RawMessage `json:"state,omitempty"`
 	Resolution *Resolution     `json:"resolution"`
-	// Action is, byte for byte, what was approved, and Grant the signed consent
-	// to run it once. Both are set where there is something to run.
+	// Action is the exact bytes of the approved action. Grant is the signed
+	// permission to run it once. Both are set only if an action was approved.
 	Action json.RawMessage `json:"action,omitempty"`
 	Grant  string          `json:"grant,omitempty"`
-	// Votes are those before the last one that have a comment.
+	// Votes are the votes with a comment, except the one that closed the question.
 	Votes []Vote `json:"votes,omitempty" doc:"what others who voted wrote"`
 }
 
-// SaysMore reports whether people said more than the decision itself. See [Question.SaysMore].
+// SaysMore reports whether people said more than the decision itself. See
+// [Question.SaysMore].
 func (a *ResumeAnswer) SaysMore() bool { return a.Resolution.saysMore() || len(a.Votes) > 0 }
 
-// SaysMore reports whether people said more than the decision itself, which is all that some
-// programs can be told in reply: a comment, also one of a vote, or that the agent decides.
+// SaysMore reports whether people said more than the decision itself. Examples are a comment, a comment of a vote, or
+// that the agent should decide. Some agent programs can receive only the decision as a reply.
 func (q *Question) SaysMore() bool { return q.Resolution.saysMore() || len(q.Remarks()) > 0 }
 
 func (r *Resolution) saysMore() bool {
 	return r != nil && (r.Comment != "" || r.DecideYourself || len(r.Late) > 0)
 }
 
-// NewResumeContext gathers what a run is handed. The last run is the one that works, or the one before; nil where there was none.
+// NewResumeContext returns the context that a run is handed. The argument last
+// is the run that works at present, or the one before. It is nil if there was
+// none.
 func NewResumeContext(t *Task, last *LastRun, closed []*Question, messages []*Message, pending *Question) *ResumeContext {
 	rc := &ResumeContext{
 		TaskID: t.ID, TaskState: t.State, Session: t.Session,
@@ -104,8 +110,8 @@ func NewResumeContext(t *Task, last *LastRun, closed []*Question, messages []*Me
 	return rc
 }
 
-// UnheardAtDesk lists what people wrote to the agent of an external task and it was not
-// handed. Runs of workers are handed theirs as they begin and work, so for them it is empty.
+// UnheardAtDesk returns people's messages to the agent of an external task that this agent was not handed yet. It is
+// empty for tasks of workers, whose runs are handed their messages when they begin and while they work.
 func (rc *ResumeContext) UnheardAtDesk() []Message {
 	if !rc.AtDesk {
 		return nil
@@ -119,7 +125,7 @@ func (rc *ResumeContext) UnheardAtDesk() []Message {
 	return unheard
 }
 
-// Intros of a resume text.
+// Introductions of a resume text.
 const (
 	introBegins = "This is what people wrote about the task before you begin."
 	introAsked  = "The work stopped to ask people and now resumes."
@@ -129,8 +135,8 @@ const (
 	introBack   = "The worker handed the task back before it was done, and now it goes on."
 )
 
-// leftOff says how the last run of the task ended, or that it works. The second result reports whether an agent must know
-// that even if nobody wrote anything.
+// leftOff returns a sentence on how the task's last run ended, or that it still works. The second result reports
+// whether an agent must know this even if nobody wrote anything.
 func leftOff(last *LastRun, asked bool) (intro string, alone bool) {
 	switch {
 	case last == nil && !asked:
@@ -153,10 +159,10 @@ func leftOff(last *LastRun, asked bool) (intro string, alone bool) {
 	return introAgain, false
 }
 
-// Size counts the questions and messages that are handed over.
+// Size returns the number of questions and messages that are handed over.
 func (rc *ResumeContext) Size() int { return len(rc.Questions) + len(rc.Messages) }
 
-// IDs are those of the questions and messages that are handed over.
+// IDs returns the ids of the questions and messages that are handed over.
 func (rc *ResumeContext) IDs() []string {
 	ids := make([]string, 0, rc.Size())
 	for i := range rc.Questions {
@@ -173,9 +179,9 @@ func (rc *ResumeContext) Empty() bool {
 	return len(rc.Questions) == 0 && len(rc.Messages) == 0
 }
 
-// text writes the context for a language model. What people wrote is fenced
-// and named as data, so that an answer cannot pass for an instruction of the
-// system; the fence is longer than any in the text.
+// text returns the context as text for a language model. People's words are
+// fenced and marked as data, so that an answer cannot pass for an instruction
+// of the system. A fence is longer than any in the text.
 func (rc *ResumeContext) text(last *LastRun) string {
 	var sb strings.Builder
 	for i := range rc.Questions {
@@ -248,7 +254,8 @@ func writeAnswer(sb *strings.Builder, a *ResumeAnswer) {
 	sb.WriteString("\n")
 }
 
-// describeWithdrawal says how a cancelled question of the type ended, and what its asker does now.
+// describeWithdrawal returns how a cancelled question of this type ended, and
+// what its asker should do.
 func (r *Resolution) describeWithdrawal(typ QuestionType) string {
 	by := string(r.DecidedBy)
 	if r.AnsweredBy != nil {
@@ -263,8 +270,8 @@ func (r *Resolution) describeWithdrawal(typ QuestionType) string {
 	return fmt.Sprintf("%s closed the question at %s without an answer. %s", by, stamp(r.At), DecideYourself(typ))
 }
 
-// DecideYourself tells an agent how to go on when a person resumed its task without
-// answering its question of the type.
+// DecideYourself returns the instruction for an agent whose task a person
+// resumed without answering its question of this type.
 func DecideYourself(typ QuestionType) string {
 	if typ == Approval {
 		return "Nobody will answer it, and nobody approved what you asked for: do not do it. " +
@@ -304,7 +311,8 @@ func writeFenced(sb *strings.Builder, text string) {
 	fmt.Fprintf(sb, "%s\n%s\n%s\n", fence, text, fence)
 }
 
-// personName is a name that cannot break out of its line.
+// personName returns the actor's name and kind on one line, so that the name
+// cannot break out of its line.
 func personName(a Actor) string {
 	if a.Name == "" {
 		return string(a.Kind)

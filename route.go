@@ -10,31 +10,31 @@ import (
 
 // Limits of routes.
 const (
-	// MaxChannels is how many channels a question or a level may name.
+	// MaxChannels is the most channels that a question or a level may name.
 	MaxChannels = 20
-	// MaxRouteSteps is how many steps a route may have.
+	// MaxRouteSteps is the most steps that a route may have.
 	MaxRouteSteps = 20
-	// MaxReminders is how many reminders a question may have.
+	// MaxReminders is the most reminders that a question may have.
 	MaxReminders = 10
-	// longestDelay bounds the delay of a step and of a reminder.
+	// longestDelay is the longest delay of a step or a reminder.
 	longestDelay = 30 * 24 * time.Hour
 )
 
-// RouteWhen is the condition of a step.
+// RouteWhen is the condition of a route step.
 type RouteWhen string
 
-// Conditions of steps.
+// Conditions of route steps.
 const (
-	// WhenAlways sends in any case.
+	// WhenAlways sends in every case.
 	WhenAlways RouteWhen = "always"
-	// WhenPageClosed sends to whom the question is not shown already: people
-	// who have a page of Fermata open see it there.
+	// WhenPageClosed sends to people without an open Fermata page. People with
+	// an open page see the question there.
 	WhenPageClosed RouteWhen = "page_closed"
 )
 
-// RouteStep says where a question goes when nobody has answered it.
+// RouteStep says where a question is sent if nobody has answered it by then.
 type RouteStep struct {
-	// After is the delay from asking; "0s" is at once.
+	// After is the delay, counted from asking. "0s" means at once.
 	After   string    `json:"after" doc:"from asking: 0s, 30s, 5m, 1h"`
 	Channel string    `json:"channel" doc:"the name of a channel, or a kind that stands for all of its channels"`
 	When    RouteWhen `json:"when,omitempty" enum:"always,page_closed" doc:"default always"`
@@ -44,14 +44,14 @@ type RouteStep struct {
 func (s RouteStep) Delay() time.Duration {
 	d, err := delay(s.After)
 	if err != nil {
-		// Routes are checked when they are set.
+		// This cannot happen, because routes are checked when they are set.
 		return 0
 	}
 	return d
 }
 
-// Routes say by type of question where it goes, and when. Progress goes where
-// people have switched it on for themselves.
+// Routes say, by type of question, where it is sent and when. Progress is sent
+// only to people who switched it on for themselves.
 type Routes struct {
 	Blocking      []RouteStep `json:"blocking"`
 	Approval      []RouteStep `json:"approval"`
@@ -60,8 +60,8 @@ type Routes struct {
 	Progress      []RouteStep `json:"progress"`
 }
 
-// DefaultRoutes are those of spec §5. A step whose channel is not there is
-// passed over.
+// DefaultRoutes returns the routes of spec §5. A step whose channel does not
+// exist is skipped.
 func DefaultRoutes() Routes {
 	urgent := func() []RouteStep {
 		return []RouteStep{
@@ -78,7 +78,7 @@ func DefaultRoutes() Routes {
 	}
 }
 
-// ForType returns the route of a type of questions.
+// ForType returns the route for a type of question.
 func (r Routes) ForType(t QuestionType) []RouteStep {
 	switch t {
 	case Approval:
@@ -92,7 +92,7 @@ func (r Routes) ForType(t QuestionType) []RouteStep {
 	}
 }
 
-// namedRoute is the route of one type.
+// namedRoute is the route of one type, with the name of the type.
 type namedRoute struct {
 	name  string
 	steps []RouteStep
@@ -108,8 +108,9 @@ func (r Routes) list() []namedRoute {
 	}
 }
 
-// CheckChannels refuses steps that name a channel which is not among the known
-// ones: names of channels, and kinds that the server has.
+// CheckChannels returns an error if a step names an unknown channel. The
+// argument known must hold the names of the channels and the kinds that the
+// server supports.
 func (r Routes) CheckChannels(known []string) error {
 	var ps problems
 	for _, route := range r.list() {
@@ -125,8 +126,8 @@ func (r Routes) CheckChannels(known []string) error {
 	return nil
 }
 
-// LeadingNowhere lists the steps among those that name one of the names which
-// lead to none of the channels, such as approval[0].
+// LeadingNowhere returns the steps, such as approval[0], that name one of the
+// names but match none of the enabled channels.
 func (r Routes) LeadingNowhere(names []string, channels []*Channel) []string {
 	var steps []string
 	for _, route := range r.list() {
@@ -140,8 +141,7 @@ func (r Routes) LeadingNowhere(names []string, channels []*Channel) []string {
 	return steps
 }
 
-// Rename returns the routes with a channel under its new name, and whether any
-// step named it.
+// Rename returns the routes with the new name of a channel, and whether any step named it.
 func (r Routes) Rename(from, to string) (Routes, bool) {
 	found := false
 	renamed := func(steps []RouteStep) []RouteStep {
@@ -159,7 +159,7 @@ func (r Routes) Rename(from, to string) (Routes, bool) {
 	}, found
 }
 
-// Check reports what is wrong with the routes.
+// Check returns an error that lists every problem of the routes.
 func (r Routes) Check() error {
 	var ps problems
 	for _, route := range r.list() {
@@ -184,7 +184,7 @@ func (s RouteStep) check(ps *problems, at string) {
 	ps.oneOf(at+".when", string(s.When), []string{string(WhenAlways), string(WhenPageClosed)})
 }
 
-// delay reads how long to wait; "0s" is not at all.
+// delay parses the length of a wait. "0s" means no wait.
 func delay(s string) (time.Duration, error) {
 	d, err := parseDuration(s)
 	if err != nil || d < 0 || d > longestDelay {
@@ -193,25 +193,25 @@ func delay(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// elementName returns how a problem names an element of a list.
+// elementName returns the name of a list element for use in problems.
 func elementName(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
-// Target is where in the system behind a channel the asker wants the question:
-// what the metadata say under the name or the kind of the channel, or under the
-// kind with _issue behind it.
+// Target returns the place in the channel's system where the asker wants the
+// question. It is in the metadata under the name of the channel, under its
+// kind, or under its kind followed by _issue.
 func (q *Question) Target(channel, kind string) string {
 	return cmp.Or(q.Metadata[channel], q.Metadata[kind], q.Metadata[kind+"_issue"])
 }
 
-// MailTo lists the addresses to which mail about the question goes, of those
-// that may answer it; none stands for all of them.
+// MailTo returns the addresses that should get mail about the question, among
+// the people who may answer it. An empty list means all of them.
 func (q *Question) MailTo(channel string) []string {
 	return strings.FieldsFunc(cmp.Or(q.Metadata[channel], q.Metadata[KindEmail]), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// Mentioned lists whom a message to a place of a channel mentions, beside the
-// people whom the question is for: what the metadata say under its name or its
-// kind with _mention behind it.
+// Mentioned returns names that a message to a place of the channel should
+// mention, beside the people whom the question is for. They are in the metadata
+// under the channel's name or kind, followed by _mention.
 func (q *Question) Mentioned(channel, kind string) []string {
 	return strings.FieldsFunc(cmp.Or(q.Metadata[channel+"_mention"], q.Metadata[kind+"_mention"]), func(r rune) bool { return r == ',' || r == ' ' })
 }

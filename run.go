@@ -10,23 +10,23 @@ import (
 	"unicode/utf8"
 )
 
-// RunState is where one attempt at a task stands.
+// RunState is the state of one attempt at a task.
 type RunState string
 
 // States of a run.
 const (
 	RunRunning  RunState = "running"
 	RunFinished RunState = "finished"
-	// RunLost is a run whose lease ended: what it says later is refused.
+	// RunLost means that the lease of the run ended. Its later calls are refused.
 	RunLost RunState = "lost"
-	// RunReleased is a run whose worker handed the task back unharmed.
+	// RunReleased means that the worker handed the task back unharmed.
 	RunReleased RunState = "released"
 )
 
-// RunStates lists every state.
+// RunStates lists every state of a run.
 var RunStates = []RunState{RunRunning, RunFinished, RunLost, RunReleased}
 
-// Result is what a run came to (spec §3.3).
+// Result is the result of a run (spec §3.3).
 type Result string
 
 // Results of a run.
@@ -44,7 +44,7 @@ const (
 	LongestLease  = time.Hour
 )
 
-// Run is one attempt to execute a task.
+// Run is one attempt at a task.
 type Run struct {
 	ID          string   `json:"id"`
 	WorkspaceID string   `json:"workspace_id"`
@@ -53,11 +53,12 @@ type Run struct {
 	State       RunState `json:"state" enum:"running,finished,lost,released"`
 	Worker      string   `json:"worker,omitempty"`
 	Runner      string   `json:"runner,omitempty"`
-	// Token is the fencing token: random, of this run alone, and told to who
-	// claims it only. A call that names another one is refused with stale_run.
+	// Token is the fencing token. It is random, belongs to this run only, and
+	// is given only to the worker that claims the run. A call with another
+	// token is refused with stale_run.
 	Token      int64     `json:"token,omitempty" doc:"fencing token; only in the reply to the claim"`
 	LeaseUntil time.Time `json:"lease_until"`
-	// Lease is how long the lease runs from the last heartbeat.
+	// Lease is the length of the lease, counted from the last heartbeat.
 	Lease       time.Duration   `json:"-"`
 	ClaimedFrom TaskState       `json:"claimed_from"`
 	Result      Result          `json:"result,omitempty" enum:"completed,failed,blocked,needs_input"`
@@ -70,8 +71,8 @@ type Run struct {
 	Handed int `json:"-"`
 }
 
-// Limits of fencing tokens: none is as small as the number of a run, and all
-// survive as numbers of JSON.
+// Limits of fencing tokens. Every token is larger than any number of a run, and
+// small enough to be exact as a JSON number.
 const (
 	leastFencing = 1 << 40
 	mostFencing  = 1 << 53
@@ -86,8 +87,8 @@ func NewFencingToken() int64 {
 	return leastFencing + n.Int64()
 }
 
-// PublicView returns the run as everybody may read it: without the fencing token,
-// with which its holder acts.
+// PublicView returns the run without the fencing token, which lets its holder
+// act. Everybody may read the result. It returns nil for a nil run.
 func (r *Run) PublicView() *Run {
 	if r == nil {
 		return nil
@@ -97,26 +98,29 @@ func (r *Run) PublicView() *Run {
 	return &seen
 }
 
-// ClaimRequest says what a worker can do.
+// ClaimRequest says which tasks a worker can take.
 type ClaimRequest struct {
 	Worker   string   `json:"worker" minLength:"1" maxLength:"128"`
 	Runners  []string `json:"runners,omitempty" maxItems:"32" doc:"what it drives; shell: it runs the commands of tasks; empty claims tasks that name no runner only"`
 	Projects []string `json:"projects,omitempty" doc:"empty: any"`
 	Agents   []string `json:"agents,omitempty" doc:"roles; empty: any"`
-	// Isolates says that the worker keeps its agents in a sandbox, so that it may take isolated tasks.
+	// Isolates reports whether the worker keeps its agents in a sandbox, so
+	// that it may take isolated tasks.
 	Isolates bool `json:"isolates,omitempty" doc:"it keeps its agents in a sandbox; without it, tasks that must be isolated are not for it"`
-	// LeaseSeconds is how long the task is the worker's without a heartbeat.
+	// LeaseSeconds is how long the worker keeps the task without a heartbeat.
 	LeaseSeconds int `json:"lease_seconds,omitempty" minimum:"0" maximum:"3600" doc:"default 60"`
-	// WaitSeconds is how long the call waits for a task to become claimable.
+	// WaitSeconds is how long the call waits for a claimable task.
 	WaitSeconds int `json:"wait_seconds,omitempty" minimum:"0" maximum:"60"`
-	// AgentTokenID is the token that the worker gives its agents; empty for none.
+	// AgentTokenID is the id of the token that the worker gives its agents. It
+	// is empty if there is none.
 	AgentTokenID string `json:"-"`
-	// Visible are the projects that the worker and its agents see. A claim takes a task of these projects only.
+	// Visible are the projects that the worker and its agents may see. A claim
+	// takes only tasks of these projects.
 	Visible ProjectSet `json:"-"`
 }
 
-// DrivesAgents reports whether the worker takes tasks that name no runner. A worker that
-// only runs the commands of tasks, or only moves workflows on, takes none of them.
+// DrivesAgents reports whether the worker takes tasks that name no runner. A worker that only runs the commands of
+// tasks, or only moves workflows on, takes none of them.
 func (r ClaimRequest) DrivesAgents() bool {
 	if len(r.Runners) == 0 {
 		return true
@@ -124,7 +128,7 @@ func (r ClaimRequest) DrivesAgents() bool {
 	return slices.ContainsFunc(r.Runners, func(name string) bool { return name != RunnerShell && name != RunnerWorkflow })
 }
 
-// Check reports what is wrong with the request.
+// Check returns an error that lists every problem of the request.
 func (r ClaimRequest) Check() error {
 	var ps problems
 	ps.text("worker", r.Worker, 1, 128)
@@ -140,7 +144,7 @@ func (r ClaimRequest) Check() error {
 	return nil
 }
 
-// Lease returns the length of the lease that the request asks for.
+// Lease returns the requested length of the lease, within the limits of leases.
 func (r ClaimRequest) Lease() time.Duration {
 	if r.LeaseSeconds == 0 {
 		return DefaultLease
@@ -149,58 +153,59 @@ func (r ClaimRequest) Lease() time.Duration {
 	return max(time.Duration(min(r.LeaseSeconds, longest))*time.Second, ShortestLease)
 }
 
-// Claim is a task in a worker's hands.
+// Claim is a claimed task, with its new run and its resume context.
 type Claim struct {
 	Task    *Task          `json:"task"`
 	Run     *Run           `json:"run"`
 	Context *ResumeContext `json:"context"`
 }
 
-// Renew begins the lease anew.
+// Renew starts the lease again at the instant now.
 func (r *Run) Renew(lease time.Duration, now time.Time) {
 	r.Lease, r.LeaseUntil = lease, now.Add(lease)
 }
 
-// Heartbeat extends a lease. The reply carries what reached the task since.
+// Heartbeat is a request to extend a lease. The reply carries the answers and
+// messages that arrived since.
 type Heartbeat struct {
 	Token int64 `json:"token"`
-	// LeaseSeconds is how long the lease runs from now; 0 keeps the default.
+	// LeaseSeconds is the length of the lease from now on. 0 means the default.
 	LeaseSeconds int      `json:"lease_seconds,omitempty" minimum:"0" maximum:"3600"`
 	Session      *Session `json:"session,omitempty"`
-	// Received are the ids of the answers and messages that reached the worker in this
-	// run. A worker names them after a heartbeat whose reply was lost: what the run was
-	// handed and is not among them is handed over again.
+	// Received holds the ids of the answers and messages that reached the worker in this run. A worker sends them
+	// after a heartbeat whose reply was lost. Items that the run was handed but that are missing here are handed over
+	// again.
 	Received *[]string `json:"received,omitempty"`
 }
 
-// HeartbeatReply tells a running agent what happened meanwhile.
+// HeartbeatReply is the reply to a heartbeat, with the news for the running agent.
 type HeartbeatReply struct {
 	LeaseUntil time.Time `json:"lease_until"`
 	// Context holds answers and messages that were not handed over before.
 	Context *ResumeContext `json:"context,omitempty"`
 }
 
-// Finish ends a run with a result.
+// Finish is a request to end a run with a result.
 type Finish struct {
 	Token   int64           `json:"token"`
 	Result  Result          `json:"result" enum:"completed,failed,blocked,needs_input"`
 	Summary string          `json:"summary,omitempty" maxLength:"4096"`
 	Details json.RawMessage `json:"details,omitempty"`
-	// Question is what the task needs to know; for needs_input only, and not
-	// needed when a question of this run is pending already. Where neither is
-	// there, the summary is asked.
+	// Question is the question of the task, for needs_input only. It is not
+	// needed if a question of this run is pending. If there is neither, the
+	// summary becomes the question.
 	Question *Ask `json:"question,omitempty"`
-	// BlockedBy names the tasks that a blocked run waits for; empty means the
-	// task's own unfinished children.
+	// BlockedBy names the tasks that a blocked run waits for. If empty, the run
+	// waits for the task's own unfinished children.
 	BlockedBy  []string        `json:"blocked_by,omitempty"`
 	Session    *Session        `json:"session,omitempty"`
 	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
-	// Heard names the messages and closed questions that the agent was told. What else
-	// the run was handed is handed to the next run. Without it, the agent was told all.
+	// Heard holds the ids of the messages and closed questions that the agent was told. Everything else that the run
+	// was handed is handed to the next run. If it is nil, the agent was told everything.
 	Heard *[]string `json:"heard,omitempty" doc:"ids of the messages and closed questions that the agent was told; what else this run was handed is handed to the next one; without it: all"`
 }
 
-// Check reports what is wrong with the request itself.
+// Check returns an error that lists every problem of the request itself.
 func (f Finish) Check() error {
 	var ps problems
 	ps.oneOf("result", string(f.Result), []string{"completed", "failed", "blocked", "needs_input"})
@@ -222,8 +227,8 @@ func (f Finish) Check() error {
 	return nil
 }
 
-// SummaryQuestion returns the question of a run that needs input and says in
-// its summary alone what it needs to know; nil where the summary is empty.
+// SummaryQuestion returns the question of a run that needs input but gives only
+// a summary. It returns nil if the summary is empty.
 func (f Finish) SummaryQuestion() *Ask {
 	summary := strings.TrimSpace(f.Summary)
 	switch {
@@ -236,8 +241,8 @@ func (f Finish) SummaryQuestion() *Ask {
 	}
 }
 
-// CheckHolder refuses a call on a run that is over or that a newer run has
-// replaced (fencing). It returns [CodeStaleRun].
+// CheckHolder returns [CodeStaleRun] if the call is on a run that is over or
+// that a newer run has replaced (fencing).
 func (r *Run) CheckHolder(t *Task, token int64, now time.Time) error {
 	switch {
 	case r.Token != token:
@@ -252,8 +257,9 @@ func (r *Run) CheckHolder(t *Task, token int64, now time.Time) error {
 	return nil
 }
 
-// CountsLate reports whether the result of a run still counts though its lease has
-// ended: its worker could not reach the server in time, and no other run has begun.
+// CountsLate reports whether the result of a run counts although its lease has
+// ended. It does if the worker could not reach the server in time and no other
+// run has begun.
 func (r *Run) CountsLate(t *Task, token int64, now time.Time) bool {
 	if r.Token != token || t.RunID != r.ID {
 		return false
@@ -262,17 +268,17 @@ func (r *Run) CountsLate(t *Task, token int64, now time.Time) bool {
 	return r.State == RunLost && waits || r.State == RunRunning && !now.Before(r.LeaseUntil)
 }
 
-// Progress is an update that asks for nothing.
+// Progress is an update on the work that asks for nothing.
 type Progress struct {
 	Message string  `json:"message" minLength:"1" maxLength:"2000"`
 	Step    string  `json:"step,omitempty" maxLength:"200"`
 	Current float64 `json:"current,omitempty"`
 	Total   float64 `json:"total,omitempty"`
-	// Token is the fencing token, when a run reports.
+	// Token is the fencing token, if a run reports the progress.
 	Token int64 `json:"token,omitempty"`
 }
 
-// Check reports what is wrong with the update.
+// Check returns an error that lists every problem of the update.
 func (p Progress) Check() error {
 	var ps problems
 	ps.text("message", p.Message, 1, 2000)

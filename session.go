@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Place says in words where the work of the session is: its folder, branch,
-// conversation and worker. It is empty where the folder is not known.
+// Place returns in words where the work of the session is: its folder, branch,
+// conversation and worker. It is empty if the folder is unknown.
 func (s *Session) Place() string {
 	if s == nil || s.Dir == "" {
 		return ""
@@ -24,14 +24,13 @@ func (s *Session) Place() string {
 	return text
 }
 
-// PartialWork is what the details of a run say that was stopped before its end.
+// PartialWork is the details of a run that was stopped before its end.
 type PartialWork struct {
-	// PartialWork is where it left what it had not committed.
+	// PartialWork is where the run left its uncommitted work.
 	PartialWork Session `json:"partial_work"`
 }
 
-// partialWork are the details of a stopped run; none where its folder is not
-// known.
+// partialWork returns the details of a stopped run, or nil if its folder is unknown.
 func (s *Session) partialWork() json.RawMessage {
 	if s.Place() == "" {
 		return nil
@@ -39,17 +38,17 @@ func (s *Session) partialWork() json.RawMessage {
 	place := Session{ID: s.ID, Runner: s.Runner, Dir: s.Dir, Worker: s.Worker, Branch: s.Branch}
 	details, err := json.Marshal(PartialWork{place})
 	if err != nil {
-		// Texts have a JSON form.
+		// This cannot happen, because every text has a JSON form.
 		panic("fermata: write the details of a run: " + err.Error())
 	}
 	return details
 }
 
-// stoppedPrefix begins the summary of a run that was stopped.
+// stoppedPrefix is the beginning of the summary of a stopped run.
 const stoppedPrefix = "stopped: "
 
-// Stop ends a run before it came to a result, and returns the line for its log:
-// why, and where it left what it had not committed.
+// Stop ends a run that has no result yet. It returns the line for the run's
+// log: the reason, and where the run left its uncommitted work.
 func (r *Run) Stop(t *Task, why string) (logged string) {
 	r.State, r.Summary, r.Details = RunFinished, firstLine(stoppedPrefix+why, 200), t.Session.partialWork()
 	logged = "fermata: The run was stopped: " + oneLine(why) + "."
@@ -59,8 +58,9 @@ func (r *Run) Stop(t *Task, why string) (logged string) {
 	return logged + "\n"
 }
 
-// OpenLine is the line for a shell that opens the session by hand, or its folder
-// where the program cannot. It is empty where the folder is not known.
+// OpenLine returns the shell command that opens the session by hand. If the
+// agent program cannot open it, the command only changes into the folder. It is
+// empty if the folder is unknown.
 func (s *Session) OpenLine() string {
 	if s == nil || s.Dir == "" {
 		return ""
@@ -72,7 +72,7 @@ func (s *Session) OpenLine() string {
 	return line
 }
 
-// ShellWord quotes a word for a POSIX shell where it needs to be.
+// ShellWord returns the word, quoted for a POSIX shell if necessary.
 func ShellWord(word string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,"
 	if word != "" && strings.Trim(word, plain) == "" {

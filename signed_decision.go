@@ -6,60 +6,61 @@ import (
 	"time"
 )
 
-// SignatureLasts is how long a person may take to sign a decision and to send it, counted from [Question.PrepareDecision].
+// SignatureLasts is the time for signing and sending a decision, counted from [Question.PrepareDecision].
 const SignatureLasts = 10 * time.Minute
 
-// decisionForm begins every decision that a passkey signs, and names the form of the rest.
+// decisionForm is the first field of every decision that a passkey signs. It names the form of the decision.
 const decisionForm = "fermata decision 1"
 
-// Decision is what a person decides about a question, in the form that the person's passkey signs. It binds the person, what
-// was asked, the action, the answer and the comment to each other: a signature of one decision fits no other.
+// Decision is a person's decision about a question, in the form that the person's passkey signs. It binds the person,
+// the question's words, the action, the answer and the comment to each other. So a signature of one decision fits no
+// other.
 type Decision struct {
 	// Form is always the same text.
 	Form        string `json:"form"`
 	WorkspaceID string `json:"workspace_id"`
 	QuestionID  string `json:"question_id"`
-	// AskedHash is that of [Question.AskedHash].
+	// AskedHash is the [Question.AskedHash].
 	AskedHash string `json:"asked_hash"`
-	// ActionHash is that of the action that was asked for, or of the edited one that the person approves instead.
+	// ActionHash is the hash of the action in the question, or of the edited action that the person approves instead.
 	ActionHash string         `json:"action_hash,omitempty"`
 	Answers    map[string]any `json:"answers"`
 	Comment    string         `json:"comment,omitempty"`
 	MemberID   string         `json:"member_id"`
-	// At is when the server prepared the decision.
+	// At is the instant at which the server prepared the decision.
 	At time.Time `json:"at"`
 }
 
-// Text returns the JSON of the decision: the bytes that are signed.
+// Text returns the JSON of the decision, which is the text that is signed.
 func (d Decision) Text() string {
 	text, err := json.Marshal(d)
 	if err != nil {
-		// Answers are texts, numbers and lists of texts.
+		// This cannot happen, because answers are texts, numbers, booleans and lists of texts.
 		panic("fermata: write a decision: " + err.Error())
 	}
 	return string(text)
 }
 
-// SignedDecision is a decision with the signature of the person's passkey. It stays with the vote or the resolution. Nobody
-// who reads or writes the database, and not the server, can make one without the passkey.
+// SignedDecision is a decision with the signature of the person's passkey. It stays with the vote or the resolution.
+// Without the passkey, neither the server nor a person who reads or writes the database can make one.
 type SignedDecision struct {
 	// Decision is the text of a [Decision].
 	Decision  string `json:"decision" doc:"the exact text whose SHA-256 is the challenge"`
 	PasskeyID string `json:"passkey_id"`
 	// RelyingParty is the host name for which the passkey was made.
 	RelyingParty string `json:"rp_id"`
-	// Credential is what the browser gave: a PublicKeyCredential with an AuthenticatorAssertionResponse (WebAuthn Level 3,
-	// 5.1 and 5.2.2) in the form of toJSON.
+	// Credential comes from the browser. It is a PublicKeyCredential with an AuthenticatorAssertionResponse (WebAuthn
+	// Level 3, 5.1 and 5.2.2), in the form of toJSON.
 	Credential json.RawMessage `json:"credential"`
 }
 
-// AnswerSignature is what a browser sends of a signed decision.
+// AnswerSignature is the part of a signed decision that a browser sends.
 type AnswerSignature struct {
 	Decision   string          `json:"decision" minLength:"1" maxLength:"100000" doc:"the decision as the server prepared it, byte for byte"`
 	Credential json.RawMessage `json:"credential" doc:"what navigator.credentials.get gave, in the form of PublicKeyCredential.toJSON"`
 }
 
-// knownBy returns the caller as strongly known as the signature of the answer shows.
+// knownBy returns the caller with the assurance that the signature of the answer proves.
 func (a *Answer) knownBy(c Caller) Caller {
 	if a.Signed != nil {
 		c.Assurance = AssurancePasskey
@@ -67,14 +68,14 @@ func (a *Answer) knownBy(c Caller) Caller {
 	return c
 }
 
-// Challenge returns the bytes that the passkey signs as the challenge of WebAuthn: the SHA-256 of the decision.
+// Challenge returns the WebAuthn challenge that the passkey signs: the SHA-256 of the decision.
 func (s *SignedDecision) Challenge() []byte {
 	sum := sha256.Sum256([]byte(s.Decision))
 	return sum[:]
 }
 
-// AskedHash returns the SHA-256, in hex, of the words of the question: title, body, and for each item its key, prompt,
-// header and options.
+// AskedHash returns the SHA-256, in hex, of the question's words: the title, the body, and for each item its key,
+// prompt, header and options.
 func (q *Question) AskedHash() string {
 	type option struct {
 		Value, Label, Description string
@@ -96,7 +97,7 @@ func (q *Question) AskedHash() string {
 	}
 	text, err := json.Marshal(asked)
 	if err != nil {
-		// There are only texts in it.
+		// This cannot happen, because there are only texts.
 		panic("fermata: write what a question asks: " + err.Error())
 	}
 	return hashBytes(text)
@@ -105,13 +106,13 @@ func (q *Question) AskedHash() string {
 // MustBeSigned reports whether an answer to the question must be signed with a passkey.
 func (q *Question) MustBeSigned() bool { return q.leastAssurance(false) == AssurancePasskey }
 
-// PrepareDecision returns what the caller's passkey signs to give the answer. It refuses what [Question.Settle] would refuse.
-// Now becomes the time of the decision.
+// PrepareDecision returns the decision that the caller's passkey must sign to give the answer. It refuses every
+// answer that [Question.ApplyAnswer] would refuse. The instant now becomes the time of the decision.
 func (q *Question) PrepareDecision(a Answer, c Caller, now time.Time) (Decision, error) {
 	if q.Status == Answered || q.Status == Cancelled {
 		return Decision{}, q.ClosedError()
 	}
-	// The signature will show that the person has a passkey.
+	// The signature will prove that the person has a passkey.
 	c.Assurance = AssurancePasskey
 	r, err := q.unsigned(a, c, now)
 	if err != nil {
@@ -120,7 +121,7 @@ func (q *Question) PrepareDecision(a Answer, c Caller, now time.Time) (Decision,
 	return q.decision(&r, c.MemberID, now), nil
 }
 
-// decision returns what the member decides by a resolution.
+// decision returns the member's decision for a resolution.
 func (q *Question) decision(r *Resolution, memberID string, at time.Time) Decision {
 	return Decision{
 		Form: decisionForm, WorkspaceID: q.WorkspaceID, QuestionID: q.ID, AskedHash: q.AskedHash(), ActionHash: r.ActionHashOr(q.ActionHash),
@@ -128,8 +129,8 @@ func (q *Question) decision(r *Resolution, memberID string, at time.Time) Decisi
 	}
 }
 
-// checkSignature refuses an answer that must be signed and is not, and one whose signature is for something else. The caller
-// of [Question.Settle] has checked that the passkey signed the text.
+// checkSignature refuses an answer without a required signature, and an answer whose signature is for another
+// decision. The caller of [Question.ApplyAnswer] must have checked that the passkey signed the text.
 func (q *Question) checkSignature(a *Answer, r *Resolution, c Caller, now time.Time) error {
 	if r.Signed == nil {
 		switch {
@@ -157,7 +158,8 @@ func (q *Question) SignedBy(memberID string) *SignedDecision {
 	return signed
 }
 
-// answerOf returns what the member answered and signed: the vote, or the answer that closed the question.
+// answerOf returns the member's signed decision and answer. The answer is the member's vote, or the answer that
+// closed the question.
 func (q *Question) answerOf(memberID string) (*SignedDecision, *Resolution) {
 	for _, v := range q.Votes {
 		if v.By.ID == memberID {
@@ -170,8 +172,8 @@ func (q *Question) answerOf(memberID string) (*SignedDecision, *Resolution) {
 	return nil, nil
 }
 
-// CheckSigned refuses an answer that the member did not sign, and a signed decision that says something else than the
-// question records. It does not check the signature itself.
+// CheckSigned returns an error if the member did not sign the answer, or if the signed decision differs from the
+// record of the question. It does not check the signature itself.
 func (q *Question) CheckSigned(memberID string) error {
 	signed, r := q.answerOf(memberID)
 	if signed == nil {
@@ -183,7 +185,7 @@ func (q *Question) CheckSigned(memberID string) error {
 	return nil
 }
 
-// matches reports whether a signed decision says what the resolution says, and returns it.
+// matches reports whether a signed decision agrees with the resolution, and returns the decision.
 func (q *Question) matches(s *SignedDecision, r *Resolution, memberID string) (d Decision, ok bool) {
 	err := json.Unmarshal([]byte(s.Decision), &d)
 	return d, err == nil && s.Decision == q.decision(r, memberID, d.At).Text()

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// PastAnswer is an answer that people gave to questions like this one. It is a
-// suggestion: nothing takes it by itself.
+// PastAnswer is an answer that people gave to similar questions. It is only a
+// suggestion: nothing applies it automatically.
 type PastAnswer struct {
 	Answer  any            `json:"answer,omitempty" doc:"the value, where there is one item"`
 	Answers map[string]any `json:"answers"`
@@ -17,23 +17,23 @@ type PastAnswer struct {
 	Count   int            `json:"count"`
 	By      []AnswerCount  `json:"by" doc:"who gave it, the most frequent first"`
 	LastAt  time.Time      `json:"last_at"`
-	// QuestionID and Title are those of the last question that got it.
+	// QuestionID and Title belong to the newest question with this answer.
 	QuestionID string `json:"question_id"`
 	Title      string `json:"title"`
 }
 
-// AnswerCount says how often somebody gave an answer.
+// AnswerCount says how often one person gave an answer.
 type AnswerCount struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
 	Count int    `json:"count"`
 }
 
-// alike is from which likeness on two questions are similar.
+// alike is the likeness from which two questions count as similar.
 const alike = 0.6
 
-// Likeness says how much two questions ask the same, from 0 to 1. Questions
-// that are answered in different forms are not alike.
+// Likeness returns how similar two questions are, from 0 to 1. It is 0 for
+// questions with different forms of answer.
 func (q *Question) Likeness(other *Question) float64 {
 	if q.Type != other.Type || len(q.Items) != len(other.Items) {
 		return 0
@@ -59,8 +59,8 @@ func (q *Question) Likeness(other *Question) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// words are those of what is asked, each once. All that have a digit are one: builds, versions and numbers of issues differ
-// from question to question.
+// words returns the words of the question's title and prompts, each once. All words with a digit count as one word,
+// because builds, versions and issue numbers differ from question to question.
 func (q *Question) words() map[string]bool {
 	text := q.Title
 	for i := range q.Items {
@@ -76,15 +76,15 @@ func (q *Question) words() map[string]bool {
 	return words
 }
 
-// fits reports whether the answers could be given to the question.
+// fits reports whether the answers would be valid for the question.
 func (q *Question) fits(answers map[string]any) bool {
 	_, err := q.normalize(Answer{Answers: answers})
 	return err == nil
 }
 
-// Similar returns what people answered to questions like q, the most frequent
-// first. Answers that q does not allow are left out, and so is what time or a
-// rule decided.
+// Similar returns people's answers to questions like q, the most frequent
+// first. It leaves out answers that q does not allow, and decisions of time or
+// of a rule.
 func (q *Question) Similar(past []*Question) []PastAnswer {
 	byText := map[string]*PastAnswer{}
 	for _, other := range past {
@@ -116,7 +116,7 @@ func (q *Question) Similar(past []*Question) []PastAnswer {
 	return found
 }
 
-// add counts one question that got the answer.
+// add counts one question with this answer.
 func (p *PastAnswer) add(q *Question) {
 	p.Count++
 	if !q.Resolution.At.Before(p.LastAt) {

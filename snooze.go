@@ -2,18 +2,19 @@ package fermata
 
 import "time"
 
-// Snooze puts a question off for one person; with neither field it is shown
-// again.
+// Snooze is a request to hide a question from one person for some time. If both
+// fields are empty, the question is shown again.
 type Snooze struct {
 	Until *time.Time `json:"until,omitempty"`
 	For   Timeout    `json:"for,omitempty" maxLength:"20" doc:"30m, 2h, 3d"`
 }
 
-// longestSnooze bounds for how long a person does not see a question.
+// longestSnooze is the longest time for which a person may snooze a question.
 const longestSnooze = 365 * 24 * time.Hour
 
-// End returns until when the question is put off, nil to show it again. Nobody
-// sleeps past a deadline without knowing: that is refused.
+// End returns the instant until which the question is snoozed, or nil to show
+// it again. It refuses a snooze past the deadline, because the person would
+// miss the deadline without knowing.
 func (s Snooze) End(q *Question, now time.Time) (*time.Time, error) {
 	if s.Until != nil && s.For != "" {
 		return nil, Invalid(Problem{Field: "for", Message: "give either until or for"})

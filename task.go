@@ -17,7 +17,7 @@ const (
 	MaxSessionKey  = 128
 	MaxDepth       = 32
 	LowestPriority = 4
-	// DefaultPriority is the middle of 0 (highest) to 4.
+	// DefaultPriority is the middle of the range from 0 (highest) to 4.
 	DefaultPriority = 2
 	// DefaultMaxAttempts is how many runs of a task may be lost before it fails.
 	DefaultMaxAttempts = 3
@@ -31,25 +31,26 @@ const (
 	ReasonLowConfidence    = "confidence_below_policy"
 )
 
-// ReasonPaused is the reason of a deferred task that a person halted: it waits
-// until somebody resumes it.
+// ReasonPaused is the reason of a deferred task that a person paused. It waits
+// until a person resumes it.
 const ReasonPaused = "paused"
 
-// Runners that the server itself knows of. Any other name is a worker's.
+// Runners that the server itself knows. Any other name belongs to a worker.
 const (
 	// RunnerCommand runs the worker's own program.
 	RunnerCommand = "command"
-	// RunnerShell runs the command line in the task's spec. Whoever can make a task
-	// then runs programs at the worker, so only a worker that allows it takes one.
+	// RunnerShell runs the command line in the task's spec. So a person or
+	// agent that can create a task can run programs at the worker. Only a
+	// worker that allows this takes such a task.
 	RunnerShell = "shell"
-	// RunnerExternal marks a task that belongs to whoever made it: no worker
-	// claims it, and an answer moves it back to in_progress.
+	// RunnerExternal marks a task that belongs to its creator. No worker claims
+	// it, and an answer moves it back to in_progress.
 	RunnerExternal = "external"
 	// RunnerWorkflow marks a task that the workflow engine moves on.
 	RunnerWorkflow = "workflow"
 )
 
-// Task is one unit of agent work (spec §2).
+// Task is a piece of work for one agent (spec §2).
 type Task struct {
 	ID          string    `json:"id"`
 	WorkspaceID string    `json:"workspace_id"`
@@ -58,17 +59,18 @@ type Task struct {
 	Title       string    `json:"title"`
 	Body        string    `json:"body,omitempty" doc:"Markdown"`
 	State       TaskState `json:"state" enum:"open,blocked,deferred,in_progress,awaiting_input,awaiting_approval,input_received,done,failed,cancelled,skipped"`
-	// Reason says why the task is in its state, when that is not plain: the
-	// code of a failure, or what a person said when it was cancelled.
+	// Reason says why the task is in its state, if that is not obvious. It is
+	// the code of a failure, or a person's reason for cancelling.
 	Reason   string `json:"reason,omitempty"`
 	Priority int    `json:"priority" minimum:"0" maximum:"4"`
 	Size     string `json:"size,omitempty" enum:"small,medium,large"`
 	Agent    string `json:"agent,omitempty" doc:"the role it is for: code, design, review …"`
 	Runner   string `json:"runner,omitempty" doc:"what drives it; shell: the command of its spec, at a worker that allows it; external: no worker claims it"`
-	// Isolated says that only a worker which keeps its agents in a sandbox may take the task.
+	// Isolated reports whether only a worker that keeps its agents in a sandbox
+	// may take the task.
 	Isolated bool     `json:"isolated,omitempty" doc:"only a worker that isolates its agents (--isolate) takes it"`
 	Labels   []string `json:"labels,omitempty"`
-	// Spec is what the runner needs beyond the text, such as a command line.
+	// Spec is data that the runner needs beside the text, such as a command line.
 	Spec        json.RawMessage `json:"spec,omitempty"`
 	BlockedBy   []string        `json:"blocked_by,omitempty"`
 	DeferUntil  *time.Time      `json:"defer_until,omitempty"`
@@ -76,32 +78,32 @@ type Task struct {
 	MaxAttempts int             `json:"max_attempts"`
 	// RunID is the current run, or the last one.
 	RunID string `json:"run_id,omitempty"`
-	// WorkerTokenID is the token with which the task was claimed last, and
-	// AgentTokenID the one that the worker gives its agents.
+	// WorkerTokenID is the token that claimed the task last. AgentTokenID is
+	// the token that this worker gives its agents.
 	WorkerTokenID string `json:"-"`
 	AgentTokenID  string `json:"-"`
-	// Session is the agent's conversation, and what resuming it needs.
+	// Session is the agent's conversation, with the data to resume it.
 	Session *Session `json:"session,omitempty"`
-	// Checkpoint is what the last run saved to go on from.
+	// Checkpoint is data that the last run saved for the next one.
 	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
 	Summary    string          `json:"summary,omitempty" doc:"what the last run reported"`
-	// PendingQuestionID is the suspending question that is still open.
+	// PendingQuestionID is the open question that suspends the task.
 	PendingQuestionID string `json:"pending_question_id,omitempty"`
-	// PendingQuestion is filled in where one task is read.
+	// PendingQuestion is set only when a single task is read.
 	PendingQuestion *Question `json:"pending_question,omitempty"`
 	// Waiting says what the task waits for while it needs a person.
 	Waiting *TaskWaiting `json:"waiting,omitempty"`
-	// NoWorker is set when the task waits for a worker and no running worker takes it.
+	// NoWorker is set if the task waits for a worker and no running worker takes it.
 	NoWorker *NoWorker `json:"no_worker,omitempty"`
 	// CanResume reports whether a person may resume the task without an answer.
 	CanResume bool `json:"can_resume"`
-	// CanPause reports whether a person may halt the task.
+	// CanPause reports whether a person may pause the task.
 	CanPause bool `json:"can_pause"`
-	// TakeOver is the line for a shell that opens the session of a paused task by
+	// TakeOver is the shell command that opens the session of a paused task by
 	// hand, on the machine of its worker.
 	TakeOver string `json:"take_over,omitempty"`
 	// EndsWithAnswer makes an external task done as soon as its question is
-	// answered: the thread of a single question from a script.
+	// answered. It is for a single question of a script.
 	EndsWithAnswer bool `json:"ends_with_answer,omitempty"`
 	// SessionKey joins the questions of one external session in one task.
 	SessionKey string    `json:"session_key,omitempty"`
@@ -109,15 +111,16 @@ type Task struct {
 	CreatedAt  time.Time `json:"created_at"`
 	UpdatedAt  time.Time `json:"updated_at"`
 
-	// Runs counts the runs so far; it is the fencing token of the last one.
+	// Runs counts the runs so far.
 	Runs int `json:"runs"`
 	// Unread counts the answers and messages that no run was handed yet.
 	Unread int `json:"unread"`
-	// Version counts the saves of the row; a save names the one it read.
+	// Version counts the saves of the row. A save succeeds only if it names the
+	// version that was read.
 	Version int64 `json:"-"`
 }
 
-// Session is an agent's own conversation and the prerequisites of resuming it.
+// Session is an agent's own conversation, with the data to resume it.
 type Session struct {
 	ID       string            `json:"id"`
 	Runner   string            `json:"runner,omitempty"`
@@ -126,12 +129,12 @@ type Session struct {
 	Worker   string            `json:"worker,omitempty" doc:"where the working copy is"`
 	Branch   string            `json:"branch,omitempty"`
 	Settings map[string]string `json:"settings,omitempty"`
-	// Command opens the session by hand, in its folder; empty where the program
-	// cannot.
+	// Command opens the session by hand, in its folder. It is empty if the
+	// agent program cannot do that.
 	Command string `json:"command,omitempty"`
 }
 
-// NewTask is a request to make a task.
+// NewTask is a request to create a task.
 type NewTask struct {
 	Title          string          `json:"title" minLength:"1" maxLength:"200"`
 	Body           string          `json:"body,omitempty" maxLength:"262144" doc:"Markdown"`
@@ -151,7 +154,7 @@ type NewTask struct {
 	SessionKey     string          `json:"session_key,omitempty" maxLength:"128" doc:"external tasks only: the session whose questions this task holds"`
 }
 
-// TaskPatch changes a task. A nil field stays as it is.
+// TaskPatch is a request to change a task. A nil field leaves its value as it is.
 type TaskPatch struct {
 	Title     *string   `json:"title,omitempty" minLength:"1" maxLength:"200"`
 	Body      *string   `json:"body,omitempty" maxLength:"262144"`
@@ -160,11 +163,12 @@ type TaskPatch struct {
 	BlockedBy *[]string `json:"blocked_by,omitempty"`
 }
 
-// Sizes a task may have.
+// Sizes lists the sizes that a task may have.
 var Sizes = []string{"small", "medium", "large"}
 
-// Create returns the task that the request makes. It is not blocked yet, even
-// if it names dependencies: whether they are open is not known here.
+// Create returns the task that the request describes. The task is not blocked,
+// even if it names dependencies, because Create does not know whether they are
+// open.
 func (n NewTask) Create(id string, by Actor, now time.Time) (*Task, error) {
 	if problems := n.problems(now); len(problems) > 0 {
 		return nil, Invalid(problems...)
@@ -236,13 +240,13 @@ func (n NewTask) problems(now time.Time) []Problem {
 	return ps
 }
 
-// bringsCommand reports whether a worker is to run the command line in the task's spec.
+// bringsCommand reports whether a worker should run the command line in the task's spec.
 func (n NewTask) bringsCommand() bool {
 	return n.Runner != RunnerExternal && SpecNamesCommand(n.Spec)
 }
 
-// CheckSessionKey reports what is wrong with the key of a session, before its
-// task is looked for.
+// CheckSessionKey returns an error if a session key is not valid. Call it
+// before you look up the key's task.
 func CheckSessionKey(field, key string) error {
 	var ps problems
 	ps.text(field, key, 0, MaxSessionKey)
@@ -252,7 +256,8 @@ func CheckSessionKey(field, key string) error {
 	return nil
 }
 
-// Apply changes the fields that the patch names, or nothing.
+// Apply changes the fields that the patch names. If a value is not valid, it
+// returns an error and changes nothing.
 func (p TaskPatch) Apply(task *Task, now time.Time) error {
 	var ps problems
 	t := *task
@@ -283,16 +288,16 @@ func (p TaskPatch) Apply(task *Task, now time.Time) error {
 	return nil
 }
 
-// problems collects what is wrong with a request.
+// problems collects the problems of a request.
 type problems []Problem
 
 func (ps *problems) add(field, format string, args ...any) {
 	*ps = append(*ps, Problem{Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
-// text checks a text's encoding and its length in characters. Every text that is
-// kept passes here: PostgreSQL takes no NUL, and fails every list that looks into
-// a JSON that names one.
+// text checks the encoding of a text and its length in characters. Every stored
+// text must pass this check. PostgreSQL does not accept NUL, and a query that
+// looks into JSON with a NUL fails for the whole list.
 func (ps *problems) text(field, s string, shortest, longest int) {
 	switch n := utf8.RuneCountInString(s); {
 	case !utf8.ValidString(s):
@@ -355,9 +360,9 @@ func (ps *problems) checkRange(field string, n, least, most int) {
 	}
 }
 
-// SatisfiedBy reports whether the other task no longer blocks this one: it is
-// done or skipped, or it is a child of this one, or a run of a workflow before
-// this one, and ended in any way.
+// SatisfiedBy reports whether the other task does not block this one. A task
+// that is done or skipped blocks nothing. A child of this task, or an earlier
+// run of a workflow if this one is such a run, must only have ended.
 func (t *Task) SatisfiedBy(other *Task) bool {
 	if other.ParentID == t.ID || t.Runner == RunnerWorkflow && other.Runner == RunnerWorkflow {
 		return other.State.IsEnded()
@@ -365,17 +370,17 @@ func (t *Task) SatisfiedBy(other *Task) bool {
 	return other.State == TaskDone || other.State == TaskSkipped
 }
 
-// AfterQuestion returns the state in which a question that just closed leaves
-// the task, and the reason when that ends it. The question is the task's
-// pending one if mine is true. A task that a worker runs stays where it is: it
-// is told at its next contact.
+// AfterQuestion returns the state that the task takes after a question closed,
+// and the reason if the task ends. The argument mine says whether the question
+// is the task's pending one. A task that a worker runs keeps its state, because
+// its agent gets the answer at the next contact.
 func (t *Task) AfterQuestion(q *Question, mine bool) (TaskState, string) {
 	r := q.Resolution
 	if !mine || t.State == TaskInProgress || !t.State.Suspended() && t.State != TaskInputReceived {
 		return t.State, ""
 	}
 	if t.Runner == RunnerWorkflow {
-		// The definition says what follows from silence.
+		// The definition of the workflow says what follows a timeout.
 		if t.State == TaskInputReceived {
 			return t.State, ""
 		}
@@ -387,7 +392,8 @@ func (t *Task) AfterQuestion(q *Question, mine bool) (TaskState, string) {
 	case SkipTask:
 		return TaskSkipped, ReasonQuestionTimedOut
 	case TakeDefault, Escalate:
-		// A default lets the task go on as an answer does; escalating is no end.
+		// After a default, the task goes on as after an answer. An escalation
+		// does not end a question.
 	}
 	if t.EndsWithAnswer {
 		if r.Status == Cancelled {
@@ -401,20 +407,19 @@ func (t *Task) AfterQuestion(q *Question, mine bool) (TaskState, string) {
 	return t.Resumed(), ""
 }
 
-// Resumable reports whether a person may let the task go on without what it
-// waits for.
+// Resumable reports whether a person may let the task go on without the thing
+// that it waits for.
 func (t *Task) Resumable() bool {
 	return t.AsksNow() || t.State == TaskBlocked || t.State == TaskDeferred
 }
 
-// AsksNow reports whether the task has a pending question that it waits for, or will
-// wait for when its run ends. Resuming such a task closes the question. A task that
-// was put off keeps its question.
+// AsksNow reports whether the task has a pending question that it waits for, or will wait for when its run ends.
+// Resuming such a task closes the question. A deferred task keeps its question.
 func (t *Task) AsksNow() bool {
 	return t.PendingQuestionID != "" && (t.State.Suspended() || t.State == TaskInputReceived || t.State == TaskInProgress)
 }
 
-// CannotResume is the refusal to resume a task that waits for nothing.
+// CannotResume returns the error for resuming a task that waits for nothing.
 func (t *Task) CannotResume() error {
 	e := Errorf(CodeIllegalTransition, "a task that is %s cannot be resumed to %s", t.State, TaskInputReceived)
 	switch {
@@ -427,8 +432,8 @@ func (t *Task) CannotResume() error {
 	}
 }
 
-// CancelAgain refuses to cancel a task that is cancelled for another reason, which would
-// be lost. The same again is fine.
+// CancelAgain returns an error if a cancelled task is cancelled again with another reason, because that reason would
+// be lost. It accepts the same reason or none.
 func (t *Task) CancelAgain(reason string) error {
 	if reason == "" || reason == t.Reason {
 		return nil
@@ -437,7 +442,8 @@ func (t *Task) CancelAgain(reason string) error {
 		WithHint("write it into the thread of the task: fermata message %s TEXT", t.ID)
 }
 
-// CheckPause refuses to halt a task that no worker goes on with.
+// CheckPause returns an error if the task cannot be paused, because no worker
+// goes on with it.
 func (t *Task) CheckPause() error {
 	switch {
 	case t.State.IsEnded():
@@ -453,7 +459,7 @@ func (t *Task) CheckPause() error {
 	return nil
 }
 
-// CheckPaused refuses to move a paused task on in any way but resuming it.
+// CheckPaused returns an error for a paused task. Only resuming may move such a task on.
 func (t *Task) CheckPaused() error {
 	if !t.IsPaused() {
 		return nil

@@ -2,25 +2,25 @@ package fermata
 
 import "time"
 
-// BoardColumn is where a board shows a task.
+// BoardColumn is the column in which a board shows a task.
 type BoardColumn string
 
 // Columns of a board.
 const (
-	// ColumnReady holds what waits for a worker, a task or the clock.
+	// ColumnReady holds tasks that wait for a worker, a task or the clock.
 	ColumnReady BoardColumn = "ready"
-	// ColumnWorking holds what a worker executes.
+	// ColumnWorking holds tasks that a worker executes.
 	ColumnWorking BoardColumn = "working"
-	// ColumnNeedsPerson holds what waits for a person.
+	// ColumnNeedsPerson holds tasks that wait for a person.
 	ColumnNeedsPerson BoardColumn = "needs_person"
-	// ColumnDone holds what has ended, in whatever way.
+	// ColumnDone holds tasks that have ended in any way.
 	ColumnDone BoardColumn = "done"
 )
 
 // BoardColumns lists every column, in the order in which a board shows them.
 var BoardColumns = []BoardColumn{ColumnReady, ColumnWorking, ColumnNeedsPerson, ColumnDone}
 
-// Column returns where a board shows a task in the state.
+// Column returns the column in which a board shows a task in this state.
 func (s TaskState) Column() BoardColumn {
 	switch {
 	case s.IsEnded():
@@ -34,15 +34,15 @@ func (s TaskState) Column() BoardColumn {
 	}
 }
 
-// TaskCounts says how many tasks there are, by state and by column of a board.
-// Every state and every column is there, also with 0.
+// TaskCounts holds numbers of tasks, by state and by column of a board. It
+// includes every state and column, even with 0 tasks.
 type TaskCounts struct {
 	Total   int64                 `json:"total"`
 	States  map[TaskState]int64   `json:"states"`
 	Columns map[BoardColumn]int64 `json:"columns"`
 }
 
-// NewTaskCounts returns counts in which every state and column stands at 0.
+// NewTaskCounts returns counts in which every state and column is 0.
 func NewTaskCounts() TaskCounts {
 	c := TaskCounts{States: map[TaskState]int64{}, Columns: map[BoardColumn]int64{}}
 	for _, s := range TaskStates {
@@ -54,21 +54,21 @@ func NewTaskCounts() TaskCounts {
 	return c
 }
 
-// Add counts n tasks in a state.
+// Add adds n tasks in a state to the counts.
 func (c *TaskCounts) Add(s TaskState, n int64) {
 	c.Total += n
 	c.States[s] += n
 	c.Columns[s.Column()] += n
 }
 
-// TaskSort is an order of a list of tasks.
+// TaskSort is the order of a list of tasks.
 type TaskSort string
 
-// Orders of a list of tasks. Tasks that are equal in it are ordered by age.
+// Orders of a list of tasks. Tasks that are equal in this order are sorted by age.
 const (
-	// SortNewest puts the task that was made last first.
+	// SortNewest puts the newest task first.
 	SortNewest TaskSort = "newest"
-	// SortOldest puts the task that was made first first.
+	// SortOldest puts the oldest task first.
 	SortOldest TaskSort = "oldest"
 	// SortPriority puts priority 0 first.
 	SortPriority TaskSort = "priority"
@@ -79,21 +79,21 @@ const (
 // TaskSorts lists every order.
 var TaskSorts = []TaskSort{SortNewest, SortOldest, SortPriority, SortUpdated}
 
-// TaskWaiting says what a task waits for that needs a person: who is waited
-// for, since when, until when, and what happens then.
+// TaskWaiting describes the question that a task waits for: its assignees,
+// since when and until when it is open, and what happens then.
 type TaskWaiting struct {
 	QuestionID string       `json:"question_id"`
 	Type       QuestionType `json:"type" enum:"blocking,non_blocking,approval,error_recovery"`
 	Title      string       `json:"title"`
 	Since      time.Time    `json:"since"`
-	// Deadline is nil where it waits for ever.
+	// Deadline is nil if the question waits for ever.
 	Deadline  *time.Time    `json:"deadline,omitempty"`
 	OnTimeout TimeoutAction `json:"on_timeout,omitempty" enum:"default,skip,fail,escalate"`
 	Assignees []string      `json:"assignees,omitempty" doc:"handles, group:NAME, role:NAME; empty: any member who may answer"`
 }
 
-// WaitsFor returns what the task waits for, nil when it needs no person. The
-// question is its pending one, or nil.
+// WaitsFor returns the question that the task waits for, or nil if it needs no
+// person. The argument is the task's pending question, or nil.
 func (t *Task) WaitsFor(q *Question) *TaskWaiting {
 	if q == nil || q.Status != Pending || !t.State.Suspended() {
 		return nil

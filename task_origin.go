@@ -1,7 +1,7 @@
 package fermata
 
-// OriginHash returns a hash of what a task was made as and what nothing changes afterwards: below which task, for which runner and
-// session, and with which spec. It is the SHA-256, in hex, of their JSON.
+// OriginHash returns a hash of the parts of a task that never change: its parent, runner, role, isolation and
+// session, whether it ends with its answer, and its spec. It is the SHA-256 of their JSON, in hex.
 func (t *Task) OriginHash() string {
 	written, err := ExactJSON(struct {
 		Parent         string `json:"parent_id,omitempty"`

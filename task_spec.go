@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// specKeys are the keys of a task's spec that workers read. A spec may hold others, for the program that made it.
+// specKeys are the keys of a task's spec that workers read. A spec may have other keys, for the program that created it.
 var specKeys = []string{"command", "working_copy", "from", "push", "timeout"}
 
-// otherSpecKeys are words that are near to a key of the workers and mean something else.
+// otherSpecKeys are words that are similar to a key of the workers but mean something else.
 var otherSpecKeys = []string{"form"}
 
-// spec checks the spec of a task that workers run. A key that is nearly one of theirs is refused: the worker would pass
-// over it, and run the task without a limit, a working copy or a command of its own.
+// spec checks the spec of a task for workers. It refuses a misspelt key of the workers. A worker would ignore that
+// key, and would run the task without a time limit, a shared working copy or its own command.
 func (ps *problems) spec(raw json.RawMessage) {
 	if !ps.json("spec", raw) || len(raw) == 0 {
 		return
@@ -50,7 +50,7 @@ func (ps *problems) spec(raw json.RawMessage) {
 	}
 }
 
-// specFrom checks the id of the task at whose branch the working copy begins.
+// specFrom checks the id of the task whose branch is the start of the working copy.
 func (ps *problems) specFrom(fields map[string]json.RawMessage) {
 	from, ok := fields["from"]
 	var id, shared string
@@ -71,11 +71,11 @@ func SpecNamesCommand(spec json.RawMessage) bool {
 	return json.Unmarshal(spec, &fields) == nil && len(fields.Command) > 0
 }
 
-// WorkingCopy is the id of the working copy that the task is to share; "" where it has its own.
+// WorkingCopy returns the id of the working copy that the task shares, or "" if it has its own.
 func (n NewTask) WorkingCopy() string { return n.tasksInSpec().WorkingCopy }
 
-// BeginsAt is the id of the task at whose branch the working copy of the new one begins; "" where it begins as the repository
-// stands.
+// BeginsAt returns the id of the task whose branch is the start of the new task's working copy. It is "" if the
+// working copy begins at the present state of the repository.
 func (n NewTask) BeginsAt() string { return n.tasksInSpec().From }
 
 // specTasks are the ids of tasks that a spec names.
@@ -84,7 +84,7 @@ type specTasks struct {
 	From        string `json:"from"`
 }
 
-// tasksInSpec reads the ids of tasks in the spec, as workers read them. What cannot be an id is left out.
+// tasksInSpec returns the ids of tasks in the spec, as workers read them. It leaves out values that are not valid ids.
 func (n NewTask) tasksInSpec() specTasks {
 	var named specTasks
 	if n.Runner == RunnerExternal || json.Unmarshal(n.Spec, &named) != nil {
@@ -106,13 +106,13 @@ func isCommandLine(raw json.RawMessage) bool {
 
 const maxWorkingCopyID = 128
 
-// IsWorkingCopyID reports whether the id can name the folder of a working copy.
+// IsWorkingCopyID reports whether the id can be the name of a working copy's folder.
 func IsWorkingCopyID(id string) bool {
 	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	return id != "" && len(id) <= maxWorkingCopyID && strings.Trim(id, allowed) == ""
 }
 
-// isLimit reports whether a worker can read the value as the longest time of a run.
+// isLimit reports whether a worker can read the value as the time limit of a run.
 func isLimit(raw json.RawMessage) bool {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -125,7 +125,7 @@ func isLimit(raw json.RawMessage) bool {
 	return err == nil && limit > 0
 }
 
-// specKeyNear returns the key that a misspelt name stands for, "" when it stands for none.
+// specKeyNear returns the known key that a misspelt name resembles, or "" if it resembles none.
 func specKeyNear(name string) string {
 	const longest = 32
 	plain := plainKey(name)
@@ -140,13 +140,13 @@ func specKeyNear(name string) string {
 	return ""
 }
 
-// plainKey is a key without the marks between its words and without its case.
+// plainKey returns a key in small letters and without separators.
 func plainKey(name string) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(name))
 }
 
-// isMisspelt reports whether a name is a known one with a slip. Two slips count only in a long name whose first and last
-// letters are right: other words, such as comment beside command, are as near.
+// isMisspelt reports whether a name is a known one with a typing error. Two errors count only in a long name with the
+// right first and last letter. Otherwise real words would count, as comment is close to command.
 func isMisspelt(name, known string) bool {
 	switch slips(name, known) {
 	case 0, 1:
@@ -158,7 +158,7 @@ func isMisspelt(name, known string) bool {
 	}
 }
 
-// slips counts the bytes to insert, delete, replace or swap with their neighbour.
+// slips returns the least number of bytes to insert, delete, replace or swap with their neighbour.
 func slips(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

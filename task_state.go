@@ -2,7 +2,7 @@ package fermata
 
 import "slices"
 
-// TaskState is where a task stands (spec §3.1).
+// TaskState is the state of a task (spec §3.1).
 type TaskState string
 
 // States of a task.
@@ -20,18 +20,18 @@ const (
 	TaskSkipped          TaskState = "skipped"
 )
 
-// TaskStates lists every state in the order in which a board shows them.
+// TaskStates lists every state, in the order in which a board shows them.
 var TaskStates = []TaskState{
 	TaskOpen, TaskBlocked, TaskDeferred, TaskInProgress, TaskAwaitingInput, TaskAwaitingApproval,
 	TaskInputReceived, TaskDone, TaskFailed, TaskCancelled, TaskSkipped,
 }
 
-// IsEnded reports whether no worker and no clock moves the task on any more.
+// IsEnded reports whether the task has ended, so that no worker and no clock moves it on.
 func (s TaskState) IsEnded() bool {
 	return s == TaskDone || s == TaskFailed || s == TaskCancelled || s == TaskSkipped
 }
 
-// Suspended reports whether the task needs a person.
+// Suspended reports whether the task waits for a person.
 func (s TaskState) Suspended() bool {
 	return s == TaskAwaitingInput || s == TaskAwaitingApproval
 }
@@ -39,15 +39,15 @@ func (s TaskState) Suspended() bool {
 // Claimable reports whether a worker may claim the task.
 func (s TaskState) Claimable() bool { return s == TaskOpen || s == TaskInputReceived }
 
-// Arrow is one row of the table of transitions.
+// Arrow is one row of the transition table.
 type Arrow struct {
 	From, To TaskState
-	// Why names the occasions, in the words of the API.
+	// Why names the causes of the transition, in the words of the API.
 	Why string
 }
 
-// Arrows is the table of transitions. There is no other way for a task to
-// change its state. docs/states.md draws it, and a test compares the two.
+// Arrows is the transition table. A task changes its state in no other way.
+// docs/states.md draws the table, and a test compares the two.
 var Arrows = []Arrow{
 	{TaskOpen, TaskInProgress, "claim, result of a lost run"},
 	{TaskOpen, TaskBlocked, "blocked_by"},
@@ -128,8 +128,8 @@ func CanMove(from, to TaskState) bool {
 	return slices.ContainsFunc(Arrows, func(a Arrow) bool { return a.From == from && a.To == to })
 }
 
-// Move changes the task's state along an arrow of the table and refuses any
-// other change with [CodeIllegalTransition], naming both states.
+// Move changes the task's state along an arrow of the table. It refuses any
+// other change with [CodeIllegalTransition], and the error names both states.
 func (t *Task) Move(to TaskState) error {
 	if !CanMove(t.State, to) {
 		return Errorf(CodeIllegalTransition, "a task that is %s cannot become %s", t.State, to)
@@ -138,7 +138,8 @@ func (t *Task) Move(to TaskState) error {
 	if to != TaskDeferred {
 		t.DeferUntil = nil
 	}
-	// What ends a task, or puts it off, says why before it moves.
+	// A caller that ends or defers a task sets the reason before this move, so
+	// it must stay.
 	if !to.IsEnded() && to != TaskDeferred {
 		t.Reason = ""
 	}

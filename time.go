@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Timeout is how long a question waits: a duration such as "90s", "30m",
-// "36h" or "3d", or "never". Empty takes the default of the question's type.
+// Timeout is how long a question waits: a duration such as "90s", "30m", "36h"
+// or "3d", or "never". If empty, the default of the question's type applies.
 type Timeout string
 
-// Never is the timeout of a question that waits until somebody answers.
+// Never is the timeout of a question that waits until a person answers.
 const Never Timeout = "never"
 
-// Duration returns the length of the timeout. It is an error for "never" and
-// for anything that is not a positive duration.
+// Duration returns the length of the timeout. It returns an error for "never"
+// and for any text that is not a positive duration.
 func (t Timeout) Duration() (time.Duration, error) {
 	d, err := parseDuration(string(t))
 	if err != nil || d <= 0 {
@@ -26,7 +26,7 @@ func (t Timeout) Duration() (time.Duration, error) {
 
 const durationHint = `write a number and a unit, such as "90s", "30m", "36h" or "3d"`
 
-// DurationOf reads the length that a field of a request names.
+// DurationOf returns the length of the timeout. The error names the field of the request.
 func (t Timeout) DurationOf(field string) (time.Duration, error) {
 	d, err := t.Duration()
 	if err != nil {
@@ -35,7 +35,7 @@ func (t Timeout) DurationOf(field string) (time.Duration, error) {
 	return d, nil
 }
 
-// parseDuration reads a Go duration, and whole days as "3d".
+// parseDuration parses a Go duration, or a number of whole days such as "3d".
 func parseDuration(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.Atoi(days)
@@ -47,8 +47,8 @@ func parseDuration(s string) (time.Duration, error) {
 	return time.ParseDuration(s)
 }
 
-// CheckInstant refuses an instant that RFC 3339 has no digits for: it could be
-// stored, and no list that holds it could be sent again.
+// CheckInstant returns an error for an instant that RFC 3339 cannot express.
+// Such an instant could be stored, but no list that contains it could be sent.
 func CheckInstant(field string, t time.Time) error {
 	var ps problems
 	ps.instant(field, &t)
@@ -67,7 +67,7 @@ func (ps *problems) instant(field string, t *time.Time) {
 	}
 }
 
-// future is [problems.instant] for an instant that is still to come.
+// future checks an instant like [problems.instant], and that it is after now.
 func (ps *problems) future(field string, t *time.Time, now time.Time) {
 	before := len(*ps)
 	ps.instant(field, t)

@@ -6,22 +6,21 @@ import (
 	"time"
 )
 
-// TimelineKind says what an entry of a timeline is about.
+// TimelineKind is the kind of a timeline entry.
 type TimelineKind string
 
-// Kinds of entries.
+// Kinds of timeline entries.
 const (
 	TimelineMessage  TimelineKind = "message"
 	TimelineQuestion TimelineKind = "question"
 	TimelineProgress TimelineKind = "progress"
 	TimelineRun      TimelineKind = "run"
 	TimelineTask     TimelineKind = "task"
-	// TimelineOther is for what none of the others is, such as a delivery.
+	// TimelineOther is for everything else, such as a delivery.
 	TimelineOther TimelineKind = "other"
 )
 
-// TimelineEntry is one thing that happened to a task: an event, with what it
-// is about as it stands now.
+// TimelineEntry is one event of a task, together with the present state of its subject.
 type TimelineEntry struct {
 	// Seq is the number of the event.
 	Seq        int64        `json:"seq"`
@@ -31,25 +30,25 @@ type TimelineEntry struct {
 	Actor      Actor        `json:"actor"`
 	QuestionID string       `json:"question_id,omitempty"`
 	RunID      string       `json:"run_id,omitempty"`
-	// From and To are there when the entry moved the task.
+	// From and To are set if the event moved the task.
 	From TaskState `json:"from,omitempty"`
 	To   TaskState `json:"to,omitempty"`
-	// Reason says why the task ended, when that is not plain.
+	// Reason says why the task ended, if that is not obvious.
 	Reason string `json:"reason,omitempty"`
-	// Message is what was posted.
+	// Message is the message that was posted.
 	Message *Message `json:"message,omitempty"`
-	// Question is what was asked, as it stands now; with question.asked only.
+	// Question is the question in its present state. It is set only for question.asked.
 	Question *Question `json:"question,omitempty"`
-	// Resolution is how the question ended; with the entry that closed it.
+	// Resolution is how the question ended. It is set only for the event that closed it.
 	Resolution *Resolution `json:"resolution,omitempty"`
 	Progress   *Progress   `json:"progress,omitempty"`
-	// Run is the run that began or ended, as it stands now.
+	// Run is the run that began or ended, in its present state.
 	Run *Run `json:"run,omitempty"`
-	// Data is what the event adds.
+	// Data is the data of the event.
 	Data json.RawMessage `json:"data,omitempty"`
 }
 
-// kindOf returns what an event is about.
+// kindOf returns the timeline kind of an event type.
 func kindOf(t EventType) TimelineKind {
 	noun, _, _ := strings.Cut(string(t), ".")
 	switch {
@@ -68,11 +67,11 @@ func kindOf(t EventType) TimelineKind {
 	}
 }
 
-// Timeline is a part of what happened to a task, oldest first.
+// Timeline is a part of a task's history, the oldest event first.
 type Timeline []*TimelineEntry
 
-// NewTimeline returns the entries of the events. What they are about is not
-// filled in yet; see [Timeline.Needs].
+// NewTimeline returns the entries of the events. Their messages, questions and
+// runs are not filled in; see [Timeline.Needs].
 func NewTimeline(events []*Event) Timeline {
 	list := make(Timeline, 0, len(events))
 	for _, e := range events {
@@ -85,8 +84,8 @@ func NewTimeline(events []*Event) Timeline {
 	return list
 }
 
-// read takes out of the data what has a place of its own in the entry. Data of
-// another shape stay as they are: they are the event's own affair.
+// read copies known fields from the event's data into the entry. It ignores
+// data of another form.
 func (e *TimelineEntry) read() {
 	if e.Kind == TimelineProgress {
 		var p Progress
@@ -105,17 +104,17 @@ func (e *TimelineEntry) read() {
 		e.From, e.To, e.Reason = d.From, d.To, d.Reason
 	}
 	if e.Type == EventMessagePosted {
-		// It stands for the message until that is filled in.
+		// This message holds only the id until [Timeline.Fill] replaces it.
 		e.Message = &Message{ID: d.MessageID}
 	}
 }
 
-// closes reports whether the entry tells of a question's end.
+// closes reports whether the event closed a question.
 func (e *TimelineEntry) closes() bool {
 	return e.Type == EventQuestionAnswered || e.Type == EventQuestionTimedOut || e.Type == EventQuestionCancelled
 }
 
-// Needs returns the ids of what the entries are about.
+// Needs returns the ids of the messages, questions and runs that [Timeline.Fill] needs.
 func (tl Timeline) Needs() (messages, questions, runs []string) {
 	for _, e := range tl {
 		switch {
@@ -130,7 +129,7 @@ func (tl Timeline) Needs() (messages, questions, runs []string) {
 	return messages, questions, runs
 }
 
-// Fill puts into the entries what they are about.
+// Fill sets the messages, questions and runs of the entries.
 func (tl Timeline) Fill(messages []*Message, questions []*Question, runs []*Run) {
 	byID := make(map[string]any, len(messages)+len(questions)+len(runs))
 	for _, m := range messages {

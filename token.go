@@ -11,11 +11,12 @@ import (
 	"time"
 )
 
-// TokenPrefix begins every token, so that scanners for secrets find it.
+// TokenPrefix is the prefix of every token. Secret scanners find tokens by it.
 const TokenPrefix = "fmt_"
 
-// LinkPrefix and SessionPrefix begin the secrets of sign-in links and of
-// browser sessions, so that none is taken for another.
+// LinkPrefix and SessionPrefix are the prefixes of the secrets of sign-in links
+// and browser sessions. They differ, so that no secret is mistaken for one of
+// another kind.
 const (
 	LinkPrefix    = "fml_"
 	SessionPrefix = "fms_"
@@ -29,13 +30,13 @@ const (
 	tokenSum    = 6
 )
 
-// Token is a right to call the API. The secret itself is shown once, when the
-// token is made; only its hash is stored.
+// Token is the right to call the API. The secret is shown once, when the token
+// is created. Only its hash is stored.
 type Token struct {
 	ID          string `json:"id"`
 	WorkspaceID string `json:"workspace_id"`
 	Name        string `json:"name"`
-	// Kind is human for a person's token, agent for an agent's or a worker's.
+	// Kind is human for a person's token, and agent for the token of an agent or a worker.
 	Kind       ActorKind  `json:"kind" enum:"human,agent"`
 	MemberID   string     `json:"member_id,omitempty"`
 	Member     string     `json:"member,omitempty" doc:"the member's handle"`
@@ -45,18 +46,18 @@ type Token struct {
 	ExpiresAt  *time.Time `json:"expires_at,omitempty"`
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
 	RevokedAt  *time.Time `json:"revoked_at,omitempty"`
-	// Secret is set only in the reply that makes the token.
+	// Secret is set only in the response that creates the token.
 	Secret string `json:"secret,omitempty"`
 
 	Hash string `json:"-"`
 }
 
-// IsEnded reports whether the token was revoked, or its time is over.
+// IsEnded reports whether the token was revoked or has expired.
 func (t *Token) IsEnded(now time.Time) bool {
 	return t.RevokedAt != nil || t.ExpiresAt != nil && !now.Before(*t.ExpiresAt)
 }
 
-// NewToken is a request to make a token.
+// NewToken is a request to create a token.
 type NewToken struct {
 	Name   string    `json:"name" minLength:"1" maxLength:"100"`
 	Kind   ActorKind `json:"kind,omitempty" enum:"human,agent" doc:"default agent"`
@@ -66,12 +67,13 @@ type NewToken struct {
 	Scopes []Scope   `json:"scopes" minItems:"1"`
 	// Projects are the only projects that an agent with the token sees.
 	Projects []string `json:"projects,omitempty" maxItems:"200" doc:"of an agent's token: the projects that it sees and works in; left out: every project"`
-	// ExpiresIn is how long it is good for; empty or never: until revoked.
+	// ExpiresIn is the life of the token. If it is empty or never, the token is
+	// valid until it is revoked.
 	ExpiresIn Timeout `json:"expires_in,omitempty"`
 }
 
-// Check reports what is wrong with the request. An agent's token can neither
-// answer nor administer.
+// Check returns an error that lists every problem of the request. An agent's
+// token can never have the scopes answer and admin.
 func (n NewToken) Check() error {
 	var ps problems
 	ps.text("name", n.Name, 1, 100)
@@ -114,14 +116,14 @@ func (n NewToken) Check() error {
 	return refusal
 }
 
-// personsOnly refuses what is given with an agent's token.
+// personsOnly refuses a field that only a person's token may have.
 func (ps *problems) personsOnly(field string, given bool) {
 	if given {
 		ps.add(field, "goes with a person's token only: name the member")
 	}
 }
 
-// tokenProjects checks the projects that bind a token.
+// tokenProjects checks the projects that limit a token.
 func (ps *problems) tokenProjects(n NewToken) {
 	if n.Kind == ActorHuman && len(n.Projects) > 0 {
 		ps.add("projects", "goes with an agent's token only: a person sees the projects in which they have a role")
@@ -137,11 +139,12 @@ func (ps *problems) tokenProjects(n NewToken) {
 	}
 }
 
-// NewSecret returns a new secret: the prefix, 190 random bits, and a checksum
-// by which a typo or a cut-off copy is found without a look-up.
+// NewSecret returns a new token secret: the prefix, 190 random bits, and a
+// checksum. The checksum detects a typo or an incomplete copy without a
+// look-up.
 func NewSecret() string { return NewSecretOf(TokenPrefix) }
 
-// NewSecretOf returns a new secret with a prefix of its kind.
+// NewSecretOf returns a new secret with the given prefix.
 func NewSecretOf(prefix string) string {
 	random := make([]byte, tokenRandom)
 	for i := range random {
@@ -150,7 +153,7 @@ func NewSecretOf(prefix string) string {
 	return prefix + string(random) + checksum(prefix+string(random))
 }
 
-// randomIndex returns a number below n without bias.
+// randomIndex returns a random number from 0 to n-1 without bias.
 func randomIndex(n int) int {
 	var b [1]byte
 	for {
@@ -173,7 +176,8 @@ func checksum(content string) string {
 	return string(out)
 }
 
-// CheckSecret reports whether s is whole: prefix, length and checksum.
+// CheckSecret returns an error unless s is a complete token secret: prefix,
+// length and checksum.
 func CheckSecret(s string) error {
 	if !WholeSecret(TokenPrefix, s) {
 		return Errorf(CodeUnauthenticated, "the token is damaged or was not copied whole").
@@ -182,14 +186,14 @@ func CheckSecret(s string) error {
 	return nil
 }
 
-// WholeSecret reports whether s is a whole secret of the prefix's kind.
+// WholeSecret reports whether s is a complete secret with the prefix.
 func WholeSecret(prefix, s string) bool {
 	body, ok := strings.CutPrefix(s, prefix)
 	return ok && len(body) == tokenRandom+tokenSum && checksum(prefix+body[:tokenRandom]) == body[tokenRandom:]
 }
 
-// HashSecret returns what is stored of a secret. A fast hash is enough: the
-// secret is random, so it cannot be guessed.
+// HashSecret returns the hash of a secret that is stored. A fast hash is
+// enough, because the secret is random and cannot be guessed.
 func HashSecret(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])

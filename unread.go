@@ -2,8 +2,9 @@ package fermata
 
 import "slices"
 
-// HasWords reports whether a person wrote something among what no run was handed: a
-// message, or an answer. What time or a rule decided is no word of a person.
+// HasWords reports whether a person wrote one of the items that no run was
+// handed yet: a message, or an answer. Decisions of time or of a rule do not
+// count.
 func HasWords(closed []*Question, messages []*Message) bool {
 	for _, q := range closed {
 		if q.Resolution.hasWords() {
@@ -18,14 +19,14 @@ func HasWords(closed []*Question, messages []*Message) bool {
 	return false
 }
 
-// hasWords reports whether a person said something with the resolution. An answer counts, also
-// a late one. "Decide yourself" counts. A withdrawal counts if the person gave a reason.
+// hasWords reports whether a person said something with the resolution. An answer counts, even a late one. "Decide
+// yourself" counts. A withdrawal counts if the person gave a reason.
 func (r *Resolution) hasWords() bool {
 	return r != nil && (r.DecidedBy == ActorHuman && (r.Status == Answered || r.DecideYourself || r.Comment != "") || len(r.Late) > 0)
 }
 
-// GoesOn reports whether a run that ends with the result leaves its task running on,
-// because people wrote what no run was handed. It counts the attempt.
+// GoesOn reports whether the task goes on after a run with this result, because people wrote messages or answers that
+// no run was handed. If so, it updates the number of attempts.
 func (t *Task) GoesOn(r Result, closed []*Question, messages []*Message) bool {
 	if t.Runner == RunnerExternal || r == ResultNeedsInput || !HasWords(closed, messages) || !t.goesOnOverWords(r) {
 		return false
@@ -38,7 +39,7 @@ func (t *Task) GoesOn(r Result, closed []*Question, messages []*Message) bool {
 	return true
 }
 
-// Unheard returns the ids of what the run was handed and its agent was not told.
+// Unheard returns the ids of the questions and messages that the run was handed but its agent was not told.
 func Unheard(heard []string, runID string, closed []*Question, messages []*Message) []string {
 	var ids []string
 	for _, q := range closed {

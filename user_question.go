@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// UserQuestion is one question as AskUserQuestion writes it.
+// UserQuestion is one question in the format of AskUserQuestion.
 type UserQuestion struct {
 	Question    string       `json:"question" minLength:"1" maxLength:"4000"`
 	Header      string       `json:"header,omitempty" maxLength:"80"`
 	Options     []UserOption `json:"options,omitempty"`
 	MultiSelect bool         `json:"multiSelect,omitempty"`
-	// Other is true when it is absent, as in AskUserQuestion.
+	// Other is true if it is absent, as in AskUserQuestion.
 	Other *bool `json:"other,omitempty" doc:"an answer in one's own words is possible beside the options"`
 }
 
-// UserOption is an option as AskUserQuestion writes it.
+// UserOption is an option in the format of AskUserQuestion.
 type UserOption struct {
 	Label       string `json:"label" minLength:"1" maxLength:"200"`
 	Description string `json:"description,omitempty" maxLength:"2000"`
 	Preview     string `json:"preview,omitempty" maxLength:"20000"`
 }
 
-// fromUserQuestions makes items of the questions. Other is for those that do not
-// say whether they take an answer of their own.
+// fromUserQuestions returns the questions as items. The argument other applies
+// to questions that do not say whether people may answer in their own words.
 func fromUserQuestions(questions []UserQuestion, other *bool) []Item {
 	items := make([]Item, 0, len(questions))
 	for _, uq := range questions {
@@ -43,8 +43,9 @@ func fromUserQuestions(questions []UserQuestion, other *bool) []Item {
 	return items
 }
 
-// withPreviews adds what the options show as the preview of the question, unless
-// it has one: whoever chooses sees what the agent would have shown.
+// withPreviews returns the context with the previews of the options as its
+// preview, unless it has one. So people see the previews that the agent would
+// have shown.
 func withPreviews(ps *problems, c *QuestionContext, questions []UserQuestion) *QuestionContext {
 	if c != nil && c.Preview != nil {
 		return c

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// SavedView is a list of the inbox under a name of its own.
+// SavedView is a list of the inbox that a member saved under a name.
 type SavedView struct {
 	Name string `json:"name"`
-	// Query is what the address of the list holds behind its question mark.
+	// Query is the query string of the list's address, without the question mark.
 	Query string `json:"query"`
-	// Shared shows it to everybody in the workspace.
+	// Shared shows the view to all members of the workspace.
 	Shared    bool      `json:"shared,omitempty"`
 	OwnerID   string    `json:"owner_id"`
 	Owner     string    `json:"owner" doc:"handle"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// VisibleTo reports whether the caller may see the view. Callers see their own views, and those that name no hidden project.
+// VisibleTo reports whether the caller may see the view. Callers see their own views, and views that name no hidden project.
 func (v SavedView) VisibleTo(c Caller) bool {
-	query, _ := url.ParseQuery(v.Query) // what can be read of it counts
+	query, _ := url.ParseQuery(v.Query) // an invalid query keeps the parts that could be parsed
 	project := query.Get("project")
 	return v.OwnerID == c.MemberID || project == "" || c.VisibleProjects().Has(project)
 }
@@ -28,11 +28,11 @@ func (v SavedView) VisibleTo(c Caller) bool {
 const (
 	MaxViewName  = 64
 	MaxViewQuery = 2000
-	// MaxViews is how many views one person may have.
+	// MaxViews is the most views that one person may have.
 	MaxViews = 100
 )
 
-// Check reports what is wrong with the view.
+// Check returns an error that lists every problem of the view.
 func (v SavedView) Check() error {
 	var ps problems
 	ps.text("name", v.Name, 1, MaxViewName)

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// ProjectSet is a set of projects. With Only it has the named projects. Without, it has every project except the named ones.
+// ProjectSet is a set of projects. If Only is true, it contains the named projects. Otherwise it contains every
+// project except the named ones.
 type ProjectSet struct {
 	Only  bool
 	Names []string
@@ -16,7 +17,7 @@ type ProjectSet struct {
 // Has reports whether the project is in the set.
 func (s ProjectSet) Has(project string) bool { return slices.Contains(s.Names, project) == s.Only }
 
-// HasAll reports whether every project is in the set, also one that is made later.
+// HasAll reports whether the set contains every project, including projects that are created later.
 func (s ProjectSet) HasAll() bool { return !s.Only && len(s.Names) == 0 }
 
 // And returns the projects that are in both sets.
@@ -31,8 +32,8 @@ func (s ProjectSet) And(t ProjectSet) ProjectSet {
 	}
 }
 
-// VisibleProjects returns the projects that the caller sees. What belongs to another project does not exist for the
-// caller: it is not found, not listed and not counted.
+// VisibleProjects returns the projects that the caller sees. For the caller, things in other projects do not exist:
+// they are not found, listed or counted.
 func (c Caller) VisibleProjects() ProjectSet {
 	switch c.Kind {
 	case ActorHuman:
@@ -44,7 +45,7 @@ func (c Caller) VisibleProjects() ProjectSet {
 	}
 }
 
-// Sees reports whether the member is told of the project. A disabled member is told of none.
+// Sees reports whether the member may hear of the project. A disabled member hears of none.
 func (m *Member) Sees(project string) bool {
 	return m.DisabledAt == nil && m.Caller().VisibleProjects().Has(project)
 }
@@ -93,15 +94,15 @@ func (c Caller) maySee(at Place) error {
 	}
 }
 
-// VisibleRoles returns the caller's roles in single projects, without those that are hidden from him.
+// VisibleRoles returns the caller's roles in single projects, without projects that the caller may not see.
 func (c Caller) VisibleRoles() map[string]Role { return onlyVisible(c.Projects, c) }
 
-// VisibleTo leaves out the member's roles in projects that the caller does not see.
+// VisibleTo removes the member's roles in projects that the caller does not see.
 func (m *Member) VisibleTo(c Caller) {
 	m.Projects = onlyVisible(m.Projects, c)
 }
 
-// VisibleTo returns the policy without what it says of projects that the caller does not see.
+// VisibleTo returns the policy without the settings of projects that the caller does not see.
 func (p Policy) VisibleTo(c Caller) Policy {
 	p.ProjectRisk = onlyVisible(p.ProjectRisk, c)
 	return p
@@ -125,7 +126,7 @@ func onlyVisible[V any](byProject map[string]V, c Caller) map[string]V {
 	return kept
 }
 
-// ChangesRights reports whether the event ends the token or the session of the caller, or changes what the member may do.
+// ChangesRights reports whether the event ends the caller's token or session, or changes the rights of the member.
 func (e *Event) ChangesRights(c Caller) bool {
 	var changed struct {
 		TokenID   string `json:"token_id"`

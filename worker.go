@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// WorkerSilence is how long a worker that holds no task counts as running after its last
-// claim. A waiting worker claims at least once a minute.
+// WorkerSilence is how long a worker without a task counts as running after its last claim. A waiting worker claims
+// at least once a minute.
 const WorkerSilence = 3 * time.Minute
 
-// Worker is a worker and the tasks that it takes, as its claims say.
+// Worker is a worker, with the tasks that it takes according to its claims.
 type Worker struct {
 	Name     string   `json:"name"`
 	Runners  []string `json:"runners,omitempty" doc:"what it drives; shell: it runs the commands of tasks"`
@@ -47,8 +47,8 @@ func (w Worker) plays(role string) bool {
 	return role == "" || len(w.Agents) == 0 || slices.Contains(w.Agents, role)
 }
 
-// SeenBy returns the worker with the projects that it takes and the reader sees. It
-// reports whether there is any such project.
+// SeenBy returns the worker with only those of its projects that the reader
+// sees. It returns false if there are none.
 func (w Worker) SeenBy(projects ProjectSet) (Worker, bool) {
 	takes := w.Visible
 	if len(w.Projects) > 0 {
@@ -61,7 +61,7 @@ func (w Worker) SeenBy(projects ProjectSet) (Worker, bool) {
 	return w, !seen.Only || len(seen.Names) > 0
 }
 
-// TaskKind holds what decides which workers take a task.
+// TaskKind holds the properties of a task that decide which workers take it.
 type TaskKind struct {
 	Runner, Project, Agent string
 	Isolated               bool
@@ -75,17 +75,17 @@ func (t *Task) WaitsForWorker() bool {
 	return t.State.Claimable() && t.Runner != RunnerExternal && t.Runner != RunnerWorkflow
 }
 
-// NoWorker says why none of the running workers takes a task.
+// NoWorker says why no running worker takes a task.
 type NoWorker struct {
-	// Lacks is the first condition that no worker meets: that it runs at all, has the
-	// task's runner, has a sandbox, takes the project, takes the role.
+	// Lacks is the first condition that no worker meets. The conditions, in order, are: it runs, it has the task's
+	// runner, it has a sandbox, it takes the project, it takes the role.
 	Lacks string `json:"lacks" enum:"worker,runner,isolation,project,agent"`
 	Text  string `json:"text"`
 	// Start is the command that starts a worker for the task.
 	Start string `json:"start"`
 }
 
-// Values of Lacks.
+// Values of [NoWorker].Lacks.
 const (
 	LacksWorker    = "worker"
 	LacksRunner    = "runner"
@@ -97,8 +97,7 @@ const (
 // String returns the text and the command that starts a worker.
 func (n *NoWorker) String() string { return n.Text + " Start one: " + n.Start }
 
-// NoWorker returns why no running worker of the list takes tasks of the kind. It returns
-// nil if one does.
+// NoWorker returns the reason why no running worker of the list takes tasks of this kind. It returns nil if one does.
 func (k TaskKind) NoWorker(workers []Worker) *NoWorker {
 	left := slices.DeleteFunc(slices.Clone(workers), func(w Worker) bool { return !w.Running })
 	if len(left) == 0 {
@@ -121,7 +120,7 @@ func (k TaskKind) NoWorker(workers []Worker) *NoWorker {
 	return nil
 }
 
-// namesOf lists the names of the workers, at most three.
+// namesOf returns the names of the workers in words, at most three entries.
 func namesOf(workers []Worker) string {
 	var names []string
 	for _, w := range workers {
@@ -139,7 +138,7 @@ func namesOf(workers []Worker) string {
 	return "there are " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// lacksRunner says what the workers cannot do with the runner.
+// lacksRunner returns in words the ability that the runner needs.
 func (k TaskKind) lacksRunner() string {
 	switch k.Runner {
 	case RunnerShell:

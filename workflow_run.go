@@ -6,132 +6,137 @@ import (
 	"time"
 )
 
-// Reasons of runs of workflows that ended.
+// Reasons why runs of workflows ended.
 const (
-	// ReasonStepFailed: a step failed, and nothing was to be done about it.
+	// ReasonStepFailed means that a step failed and nothing handled the failure.
 	ReasonStepFailed = "step_failed"
-	// ReasonRejected: a person rejected, and on_reject said to fail.
+	// ReasonRejected means that a person rejected, and on_reject is to fail.
 	ReasonRejected = "rejected"
-	// ReasonTooManyIterations: a step was come back to more often than allowed.
+	// ReasonTooManyIterations means that the run came back to a step more often
+	// than allowed.
 	ReasonTooManyIterations = "too_many_iterations"
-	// ReasonAborted: a person gave up after an error.
+	// ReasonAborted means that a person gave up after an error.
 	ReasonAborted = "aborted"
-	// ReasonDefinitionGone: the definition cannot be read any more, as after an
-	// upgrade to a server that reads more strictly. Trying again does not mend it.
+	// ReasonDefinitionGone means that the definition cannot be read, for
+	// example after an upgrade to a stricter server. A retry does not help.
 	ReasonDefinitionGone = "definition_invalid"
 )
 
-// WorkflowRun is one run of a workflow: a task, with its steps.
+// WorkflowRun is one run of a workflow: a task with its steps.
 type WorkflowRun struct {
-	// ID is the task's.
+	// ID is the id of the task.
 	ID       string `json:"id"`
 	Workflow string `json:"workflow"`
-	// Hash names the definition that the run is pinned to.
+	// Hash names the definition that the run uses.
 	Hash    string `json:"hash"`
 	Project string `json:"project"`
 	Title   string `json:"title"`
-	// State and Reason are the task's.
+	// State and Reason are those of the task.
 	State  TaskState `json:"state" enum:"open,blocked,deferred,in_progress,awaiting_input,awaiting_approval,input_received,done,failed,cancelled,skipped"`
 	Reason string    `json:"reason,omitempty"`
-	// Summary says in words what came of it.
+	// Summary describes the outcome in words.
 	Summary string      `json:"summary,omitempty"`
 	Trigger TriggerType `json:"trigger" enum:"label_added,deployment,schedule,webhook,manual,event,workflow"`
-	// Cause is what the trigger knew: the issue and its label, the deployment, the
-	// event, the planned instant. Secrets are not in it.
+	// Cause is the trigger's data: the issue and its label, the deployment, the
+	// event, or the planned instant. It contains no secrets.
 	Cause json.RawMessage `json:"cause,omitempty"`
-	// StartedBy is who started it by hand, or the person whose act the trigger was: who put the label, or did what the event
-	// tells. It is nil where nobody is known, as with a schedule or a webhook.
+	// StartedBy is the person who started the run by hand, or whose act was the trigger. Such a person added the
+	// label, or did what the event reports. It is nil if no person is known, for example for a schedule or a webhook.
 	StartedBy *Actor          `json:"started_by,omitempty" doc:"who started it by hand, or whose act the trigger was; absent where nobody is known"`
 	Inputs    json.RawMessage `json:"inputs,omitempty"`
 	ParentID  string          `json:"parent_id,omitempty"`
-	// Step is the step that it is at.
+	// Step is the current step.
 	Step              string `json:"step,omitempty"`
 	PendingQuestionID string `json:"pending_question_id,omitempty"`
-	// PendingQuestion, Steps, Graph and Outputs are filled in where one run is read.
+	// PendingQuestion, Steps and Graph are set only when a single run is read.
 	PendingQuestion *Question       `json:"pending_question,omitempty"`
 	Steps           []*WorkflowStep `json:"steps,omitempty"`
 	Graph           *WorkflowGraph  `json:"graph,omitempty"`
-	// CanRetry reports whether the run can go on from where it ended.
+	// CanRetry reports whether the run can continue from the point where it ended.
 	CanRetry  bool       `json:"can_retry"`
 	CreatedAt time.Time  `json:"created_at"`
 	UpdatedAt time.Time  `json:"updated_at"`
 	EndedAt   *time.Time `json:"ended_at,omitempty"`
 
-	// ConcurrencyKey keeps runs that must not run side by side apart; FireKey
-	// makes that what happened once starts one run.
+	// ConcurrencyKey is shared by runs that must not run at the same time.
+	// FireKey makes one occurrence of a trigger start only one run.
 	ConcurrencyKey string `json:"-"`
 	FireKey        string `json:"-"`
 }
 
-// StepState is where a step of a run stands.
+// StepState is the state of a step of a run.
 type StepState string
 
 // States of a step.
 const (
 	StepRunning StepState = "running"
-	// StepWaiting waits for a person, for a worker, or until an instant.
+	// StepWaiting means that the step waits for a person, for a worker, or
+	// until an instant.
 	StepWaiting StepState = "waiting"
 	StepDone    StepState = "done"
 	StepSkipped StepState = "skipped"
 	StepFailed  StepState = "failed"
-	// StepRejected: a person rejected.
+	// StepRejected means that a person rejected.
 	StepRejected StepState = "rejected"
-	// StepCancelled: the run ended while the step was under way.
+	// StepCancelled means that the run ended while the step was not finished.
 	StepCancelled StepState = "cancelled"
 )
 
-// StepStates lists every state.
+// StepStates lists every state of a step.
 var StepStates = []StepState{StepRunning, StepWaiting, StepDone, StepSkipped, StepFailed, StepRejected, StepCancelled}
 
-// IsEnded reports whether nothing more happens to the step.
+// IsEnded reports whether the step has ended.
 func (s StepState) IsEnded() bool { return s != StepRunning && s != StepWaiting }
 
-// WorkflowStep is what became of one step of a run. A step that the run came
-// back to has several, one for each occurrence; one with foreach has one for
-// each item beside its own.
+// WorkflowStep is the record of one occurrence of a step in a run. A step that
+// the run came back to has one record for each occurrence. A step with foreach
+// has one for each item, and one for itself.
 type WorkflowStep struct {
 	TaskID string `json:"-"`
 	Step   string `json:"step"`
 	// Occurrence counts from 1.
 	Occurrence int `json:"occurrence"`
-	// Item is the place in foreach's list, from 0.
+	// Item is the index in the list of foreach, from 0.
 	Item    *int      `json:"item,omitempty"`
 	Tool    string    `json:"tool"`
 	State   StepState `json:"state" enum:"running,waiting,done,skipped,failed,rejected,cancelled"`
 	Attempt int       `json:"attempt" doc:"1 for the first"`
-	// Note says why it was skipped, or who decided without a person.
+	// Note says why the step was skipped, or what decided without a person.
 	Note   string          `json:"note,omitempty"`
 	Input  json.RawMessage `json:"input,omitempty" doc:"as rendered; secrets are left out"`
 	Output json.RawMessage `json:"output,omitempty"`
 	Error  *StepError      `json:"error,omitempty"`
-	// QuestionID is the question it asked, ChildID the task or run it made.
+	// QuestionID is the question that the step asked. ChildID is the task or
+	// run that it created.
 	QuestionID string `json:"question_id,omitempty"`
 	ChildID    string `json:"child_id,omitempty"`
-	// Until is when a waiting step goes on by itself.
+	// Until is the instant at which a waiting step goes on by itself.
 	Until     *time.Time `json:"until,omitempty"`
 	StartedAt time.Time  `json:"started_at"`
 	EndedAt   *time.Time `json:"ended_at,omitempty"`
 }
 
-// StepError is why a step failed.
+// StepError says why a step failed.
 type StepError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	// SafeToRetry says that another try may help and repeats no effect.
+	// SafeToRetry reports whether a retry may help and repeats no effect.
 	SafeToRetry bool `json:"safe_to_retry,omitempty"`
-	// ExitCode is that of the step's command, nil for a step that ran none or whose command said itself how it ended.
+	// ExitCode is the exit code of the step's command. It is nil if the step
+	// ran no command, or if the command reported its result itself.
 	ExitCode *int `json:"exit_code,omitempty"`
-	// Stdout and Stderr are the ends of what the command wrote, each of at most [MaxStepPrinted] bytes.
+	// Stdout and Stderr are the ends of the command's output, each at most
+	// [MaxStepPrinted] bytes.
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
 }
 
-// MaxStepPrinted is how much of a failed command's output its step keeps, in bytes.
+// MaxStepPrinted is how much of a failed command's output is stored, in bytes.
 const MaxStepPrinted = 16 << 10
 
-// Key identifies the step across attempts and crashes: what it does at most
-// once, it does under this key.
+// Key returns the key that identifies the step across attempts and crashes.
+// Effects that must happen at most once use this key.
 func (s *WorkflowStep) Key() string {
 	key := fmt.Sprintf("%s/%s/%d", s.TaskID, s.Step, s.Occurrence)
 	if s.Item != nil {
@@ -140,7 +145,7 @@ func (s *WorkflowStep) Key() string {
 	return key
 }
 
-// End ends the step.
+// End ends the step with a state.
 func (s *WorkflowStep) End(state StepState, now time.Time) {
 	s.State, s.EndedAt, s.Until = state, &now, nil
 }
