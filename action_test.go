@@ -23,8 +23,8 @@ func TestCanonicalActionShowsHTMLCharacters(t *testing.T) {
 	}
 }
 
-// TestHashSurvivesEncoders: whichever encoder an action passes through, its
-// hash is the same, and what earlier versions stored keeps its own.
+// TestHashSurvivesEncoders checks that the hash of an action is the same after
+// any JSON encoder, and that the hashes of earlier versions stay valid.
 func TestHashSurvivesEncoders(t *testing.T) {
 	t.Parallel()
 	action := []byte(`{"command":"cat <in >out && rm \\u0026"}`)

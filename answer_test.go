@@ -200,8 +200,8 @@ func TestAnswerFromWhom(t *testing.T) {
 	}
 }
 
-// TestAnswerNeverFromAnAgent: whatever an agent's token says, whatever the
-// question is and however it stands.
+// TestAnswerNeverFromAnAgent checks that no agent can answer, whatever its
+// token says, and whatever the type and state of the question.
 func TestAnswerNeverFromAnAgent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -250,7 +250,8 @@ func TestAnswerNeverFromAnAgent(t *testing.T) {
 func TestAnswerAgain(t *testing.T) {
 	t.Parallel()
 	ann, bob := person("ann"), person("bob")
-	// Once as it is in memory, once as it comes from the database.
+	// Each case runs with the question in memory, and with the question read
+	// back from the database.
 	for name, load := range map[string]func(*testing.T, *fermata.Question) *fermata.Question{
 		"in memory": func(_ *testing.T, q *fermata.Question) *fermata.Question { return q },
 		"stored":    func(t *testing.T, q *fermata.Question) *fermata.Question { t.Helper(); return stored(t, q) },
@@ -263,7 +264,7 @@ func TestAnswerAgain(t *testing.T) {
 			q = load(t, q)
 			applyAnswer(t, q, answer, ann, fermata.AnswerRepeats)
 			applyAnswer(t, q, fermata.Answer{Answers: map[string]any{"name": "shop", "tags": []any{"x", "y", "x"}}, Channel: "slack"}, ann, fermata.AnswerRepeats)
-			// A comment that nobody would read is not taken.
+			// A comment that nobody would read is refused.
 			refused(t, q, fermata.Answer{Answers: answer.Answers, Comment: "but gently"}, ann, fermata.CodeQuestionClosed)
 			for _, other := range []fermata.Answer{
 				{Answers: map[string]any{"name": "shop"}}, {Answers: map[string]any{"name": "shop", "tags": []any{"x"}}},
@@ -271,7 +272,7 @@ func TestAnswerAgain(t *testing.T) {
 			} {
 				refused(t, q, other, ann, fermata.CodeQuestionClosed)
 			}
-			// The same from another person is not the same answer.
+			// The same answer from another person does not count as a repetition.
 			refused(t, q, answer, bob, fermata.CodeQuestionClosed)
 		})
 	}
@@ -314,9 +315,8 @@ func TestAnswerToAClosedQuestionNamesTheWinner(t *testing.T) {
 	}
 }
 
-// TestAnswerAgainWithAnotherAction: who approves an edited action must not
-// hear "done" when another one was approved.
-// Whoever writes the database shows another action beside the hash that opens it.
+// TestAnActionThatWasChangedIsNotApproved covers a person with write access to
+// the database who shows another action beside the original hash.
 func TestAnActionThatWasChangedIsNotApproved(t *testing.T) {
 	t.Parallel()
 	q := opened(t, decoded[fermata.Ask](t, deploy))
@@ -325,6 +325,8 @@ func TestAnActionThatWasChangedIsNotApproved(t *testing.T) {
 	applyAnswer(t, q, fermata.Answer{Answer: "reject"}, person("ann"), fermata.AnswerCloses)
 }
 
+// TestAnswerAgainWithAnotherAction checks that a person who approves an edited
+// action is not told "done" when another action was approved.
 func TestAnswerAgainWithAnotherAction(t *testing.T) {
 	t.Parallel()
 	ann := person("ann")
@@ -375,7 +377,7 @@ func TestAnswerLate(t *testing.T) {
 	}
 	refused(t, expired(), fermata.Answer{Answer: "c"}, ann, fermata.CodeInvalidRequest, "answer")
 
-	// Time has decided: a late approval does not approve.
+	// Time has decided, so a late approval does not approve.
 	q := opened(t, decoded[fermata.Ask](t, deploy))
 	q.Expire(over)
 	refused(t, q, fermata.Answer{Answer: "approve"}, ann, fermata.CodeInvalidRequest, "action_hash")

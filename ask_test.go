@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestAskDefaultsByType holds the table of spec 4.1.
+// TestAskDefaultsByType checks the table of spec 4.1.
 func TestAskDefaultsByType(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -136,7 +136,7 @@ func TestAskForms(t *testing.T) {
 	}
 }
 
-// manyKeys are so many members of a JSON object.
+// manyKeys returns n members of a JSON object.
 func manyKeys(n int) string {
 	keys := make([]string, n)
 	for i := range keys {
@@ -260,7 +260,7 @@ func TestAskProblems(t *testing.T) {
 	}
 }
 
-// TestAskRefusesRawBytes is about requests that no JSON decoder lets through.
+// TestAskRefusesRawBytes covers requests that no JSON decoder accepts.
 func TestAskRefusesRawBytes(t *testing.T) {
 	t.Parallel()
 	bad := fermata.Ask{
@@ -298,8 +298,8 @@ func TestAskEscalationChain(t *testing.T) {
 	}
 }
 
-// TestAskIsNotChangedByOpening is why a request may be opened twice: the
-// function of a write runs again after a conflict.
+// TestAskIsNotChangedByOpening checks that a request may be opened twice. This
+// matters because the function of a write runs again after a conflict.
 func TestAskIsNotChangedByOpening(t *testing.T) {
 	t.Parallel()
 	const text = `{"items":[{"prompt":"a?"},{"prompt":"b?"}],"default":{"q1":"x","q2":"y"},"assignees":["ann"],
@@ -466,7 +466,7 @@ func TestAskQuorum(t *testing.T) {
 				t.Error(err)
 			case !tc.ok:
 				wantError(t, err, fermata.CodeQuorumUnreachable)
-				// Only where it would help is the asker told how to let the asker approve.
+				// The hint tells how to let the asker approve only where that would help.
 				e, _ := errors.AsType[*fermata.Error](err)
 				if helps := tc.name == "the asker does not count"; strings.Contains(e.Hint, "--self-approval") != helps {
 					t.Errorf("the hint is %q", e.Hint)
@@ -542,7 +542,8 @@ func TestAskPolicy(t *testing.T) {
 	}
 }
 
-// TestAskDeadlineIsWhatTheDatabaseKeeps: milliseconds, in UTC.
+// TestAskDeadlineIsWhatTheDatabaseKeeps checks that a deadline is in UTC and in
+// whole milliseconds.
 func TestAskDeadlineIsWhatTheDatabaseKeeps(t *testing.T) {
 	t.Parallel()
 	q := opened(t, fermata.Ask{Question: "a?", Timeout: "5m0.0015s"})

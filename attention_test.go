@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A run has news when people wrote, when it has to stop, or when a deadline moved.
+// TestNews checks that a run has news when people wrote, when it must stop, or when a deadline moved.
 func TestNews(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

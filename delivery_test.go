@@ -42,8 +42,8 @@ func TestDeliveryIsTriedAgainAndThenGivenUp(t *testing.T) {
 	}
 }
 
-// What was to be sent again, or may have arrived, is not skipped as if nothing
-// stood there.
+// TestWhatStandsTellsTheEnd checks messages that were to be sent again or that
+// may have arrived. They must not be skipped as if nothing had been sent.
 func TestWhatStandsTellsTheEnd(t *testing.T) {
 	t.Parallel()
 	again := waiting()
@@ -145,7 +145,9 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// PostgreSQL takes neither as text, and what was sent would be sent again.
+// TestAFailureIsText checks that a stored error has no NUL and no invalid
+// UTF-8. PostgreSQL accepts neither as text, so saving would fail and the
+// message would be sent again.
 func TestAFailureIsText(t *testing.T) {
 	t.Parallel()
 	d, c := waiting(), &fermata.Channel{}
@@ -233,7 +235,7 @@ func TestOutsideIsBoundedByRisk(t *testing.T) {
 			t.Errorf("%s risk by %s: %v", tt.risk, tt.known, got)
 		}
 		c.Outside = false
-		// High and critical questions are bounded everywhere.
+		// High and critical questions have a minimum assurance everywhere.
 		if got := q.MayDecide(c) == nil; got != (tt.may || tt.risk == fermata.RiskMedium) {
 			t.Errorf("%s risk by %s inside: %v", tt.risk, tt.known, got)
 		}
@@ -245,8 +247,8 @@ func TestOutsideIsBoundedByRisk(t *testing.T) {
 	}
 }
 
-// What the metadata say of places is read by the name of the channel, then by
-// its kind.
+// TestWhereTheAskerWantsIt checks that places in the metadata are found by the
+// name of the channel first, then by its kind.
 func TestWhereTheAskerWantsIt(t *testing.T) {
 	t.Parallel()
 	q := fermata.Question{Metadata: map[string]string{
@@ -266,7 +268,8 @@ func TestWhereTheAskerWantsIt(t *testing.T) {
 	}
 }
 
-// An agent reads that a message failed, but not the error: it may name an address.
+// TestAgentsReadNoErrorOfADelivery checks that an agent sees that a message
+// failed, but not the error, because the error may contain an address.
 func TestAgentsReadNoErrorOfADelivery(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[fermata.ActorKind]string{fermata.ActorHuman: "no mailbox ann@example.com", fermata.ActorAgent: ""} {

@@ -27,7 +27,7 @@ func chain(n int) []*fermata.Event {
 	return events
 }
 
-// verify returns how many events it took before one was bad.
+// verify returns the number of valid events before the first bad one.
 func verify(events []*fermata.Event) (int, error) {
 	var c fermata.Chain
 	for i, e := range events {
@@ -50,7 +50,7 @@ func TestChainHolds(t *testing.T) {
 	if _, err := verify(stored(t, events)); err != nil {
 		t.Errorf("after JSON: %v", err)
 	}
-	// A part is verified from where the last part ended.
+	// A part of the chain is verified from the end of the previous part.
 	c := fermata.Chain{Seq: events[2].Seq, Hash: events[2].Hash}
 	if err := c.VerifyNext(events[3]); err != nil {
 		t.Error(err)
@@ -88,7 +88,7 @@ func TestChainFindsEveryChange(t *testing.T) {
 		if at, err := verify(events); err == nil || at != 2 {
 			t.Errorf("%s: found at %d: %v", name, at, err)
 		}
-		// One who also mends the event's own hash is found at the next.
+		// If the event's own hash is corrected as well, the next event shows the change.
 		events = chain(4)
 		change(events[2])
 		if name == "seq" || name == "prev hash" || name == "hash" {
@@ -118,7 +118,7 @@ func TestChainFindsTampering(t *testing.T) {
 			changes[rapid.SampledFrom(keys).Draw(t, "field")](events[i])
 		case "gap":
 			if i == n-1 {
-				return // what is missing at the end leaves no trace in the rest
+				return // a missing event at the end leaves no trace in the rest
 			}
 			events = slices.Delete(events, i, i+1)
 		case "reorder":

@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// The list has every constant.
+// TestEveryTypeOfEventsIsListed checks that EventTypes has every constant of an event type.
 func TestEveryTypeOfEventsIsListed(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "event.go", nil, 0)

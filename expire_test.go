@@ -75,8 +75,8 @@ func TestExpireOutcomes(t *testing.T) {
 	}
 }
 
-// TestExpireWhenever: how often and when a sweep looks changes nothing of what
-// it comes to.
+// TestExpireWhenever checks that the result of a sweep does not depend on how
+// often and when it runs.
 func TestExpireWhenever(t *testing.T) {
 	t.Parallel()
 	minutes := rapid.IntRange(5, 60)

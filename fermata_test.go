@@ -20,16 +20,16 @@ var update = flag.Bool("update", false, "write the golden files and docs/states.
 // noon is the instant at which the tests begin.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// agent asks in these tests.
+// agent is the asker in these tests.
 var agent = fermata.Actor{Kind: fermata.ActorAgent, ID: "tok_coder", Name: "coder"}
 
-// tb is what helpers need of a *testing.T or a *rapid.T.
+// tb is the part of a *testing.T or a *rapid.T that helpers need.
 type tb interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// person is a member who may answer, known by a session.
+// person returns a member who may answer, with the assurance of a session.
 func person(handle string, groups ...string) fermata.Caller {
 	return fermata.Caller{
 		WorkspaceID: "main", Kind: fermata.ActorHuman, MemberID: "mem_" + handle, Name: handle, Role: fermata.RoleResponder,
@@ -44,14 +44,14 @@ func runningTask() *fermata.Task {
 	}
 }
 
-// waitingTask is the task of a process that waits for the answers to its questions.
+// waitingTask returns the task of a process that waits for the answers to its questions.
 func waitingTask() *fermata.Task {
 	t := runningTask()
 	t.Runner = fermata.RunnerExternal
 	return t
 }
 
-// opened opens the question of a process that waits, at noon under the default policy.
+// opened returns the question of a process that waits, opened at noon under the default policy.
 func opened(t tb, a fermata.Ask) *fermata.Question {
 	t.Helper()
 	q, err := a.Open("q_1", waitingTask(), agent, fermata.DefaultPolicy(), noon)
@@ -61,7 +61,7 @@ func opened(t tb, a fermata.Ask) *fermata.Question {
 	return q
 }
 
-// decoded reads a request as it comes over the wire.
+// decoded returns a request decoded from JSON as it comes over the wire.
 func decoded[T any](t tb, text string) T {
 	t.Helper()
 	var v T
@@ -73,7 +73,7 @@ func decoded[T any](t tb, text string) T {
 	return v
 }
 
-// stored returns v as it comes back from a column of JSON.
+// stored returns v as it comes back from a JSON column.
 func stored[T any](t tb, v T) T {
 	t.Helper()
 	data, err := json.Marshal(v)
@@ -87,7 +87,7 @@ func stored[T any](t tb, v T) T {
 	return back
 }
 
-// fields returns the fields that the error finds at fault, in its order.
+// fields returns the fields at fault of an error, in the error's order.
 func fields(err error) []string {
 	var e *fermata.Error
 	if !errors.As(err, &e) {
@@ -110,7 +110,7 @@ func wantError(t *testing.T, err error, code fermata.Code, atFault ...string) {
 	}
 }
 
-// golden compares text with a file of testdata, which -update writes.
+// golden compares a text with a file in testdata. The flag -update writes the file.
 func golden(t *testing.T, name, text string) {
 	t.Helper()
 	file := filepath.Join("testdata", filepath.FromSlash(name))

@@ -19,7 +19,8 @@ func wordShell(command string) fermata.Shell {
 	return fermata.Shell{Plain: len(parts) == 1, Commands: parts, Calls: calls}
 }
 
-// A call that writes what git goes by is asked, whatever rule or policy allows its tool.
+// TestProtectedGitFiles checks that a call that writes files that control git needs a question, whatever rule or
+// policy allows its tool.
 func TestProtectedGitFiles(t *testing.T) {
 	t.Parallel()
 	all := gateRule("all", fermata.NewGateRule{Tool: "*", Decision: fermata.GateAllow})
@@ -148,7 +149,7 @@ func TestProtectedGitFiles(t *testing.T) {
 	}
 }
 
-// The folder of a call counts as well: paths begin there.
+// TestProtectedFolderOfACall checks that the folder of a call counts as well, because relative paths begin there.
 func TestProtectedFolderOfACall(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -168,7 +169,8 @@ func TestProtectedFolderOfACall(t *testing.T) {
 	}
 }
 
-// The files that a call names are those of its arguments and of its patch, and not what looks like a patch in a text.
+// TestPathsOfACall checks that the paths of a call come from its arguments and its patch, but not from a text that
+// looks like a patch.
 func TestPathsOfACall(t *testing.T) {
 	t.Parallel()
 	for input, want := range map[string][]string{
@@ -185,7 +187,7 @@ func TestPathsOfACall(t *testing.T) {
 	}
 }
 
-// A call that writes what agent programs go by is asked as well.
+// TestProtectedAgentFiles checks that a call that writes files that control agent programs needs a question as well.
 func TestProtectedAgentFiles(t *testing.T) {
 	t.Parallel()
 	all := gateRule("all", fermata.NewGateRule{Tool: "*", Decision: fermata.GateAllow})
@@ -236,7 +238,7 @@ func TestProtectedAgentFiles(t *testing.T) {
 	}
 }
 
-// Only a rule that names such files allows them, and one that denies still wins.
+// TestProtectedGitFilesByName checks that only a rule that names protected files allows them, and that a deny rule still wins.
 func TestProtectedGitFilesByName(t *testing.T) {
 	t.Parallel()
 	call := fermata.GateCall{Tool: "Write", Input: json.RawMessage(`{"file_path":"a/.gitattributes"}`)}
@@ -250,7 +252,7 @@ func TestProtectedGitFilesByName(t *testing.T) {
 	}
 }
 
-// A rule names a hook of a bare repository by its folder and its name.
+// TestProtectedHookByName checks that a rule names a hook of a bare repository by its folder and its name.
 func TestProtectedHookByName(t *testing.T) {
 	t.Parallel()
 	call := fermata.GateCall{Tool: "Write", Input: json.RawMessage(`{"file_path":"/srv/x/hooks/update"}`)}

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// noShell reads no command: none is plain.
+// noShell reads no command, so no command is plain.
 func noShell(string) fermata.Shell { return fermata.Shell{} }
 
 func gateRule(id string, n fermata.NewGateRule) *fermata.GateRule {
@@ -67,8 +67,8 @@ func TestJudgeOrder(t *testing.T) {
 	}
 }
 
-// TestJudgeArguments: what an allow rule says of arguments holds for all of
-// them, what any other says for one.
+// TestJudgeArguments checks that the pattern of an allow rule must match all
+// values of an argument. The pattern of any other rule must match only one.
 func TestJudgeArguments(t *testing.T) {
 	t.Parallel()
 	const allow, deny = fermata.GateAllow, fermata.GateDeny
@@ -122,8 +122,8 @@ func TestJudgeArguments(t *testing.T) {
 	}
 }
 
-// A rule that allows a command allows it as it is named: no other argument rides along
-// that could change what the command does.
+// TestNothingRidesAlongWithACommand checks that an allow rule for a command allows only the arguments that it names.
+// No other argument may change the effect of the command.
 func TestNothingRidesAlongWithACommand(t *testing.T) {
 	t.Parallel()
 	plain := func(string) fermata.Shell { return fermata.Shell{Plain: true} }
@@ -158,7 +158,7 @@ func TestNothingRidesAlongWithACommand(t *testing.T) {
 			if got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{rule}, fermata.DefaultPolicy(), plain, noon); got.Decision != tt.want {
 				t.Errorf("got %s, want %s", got.Decision, tt.want)
 			}
-			// What is denied or asked needs no more than the command.
+			// For a deny or ask rule, the command alone is enough.
 			deny := gateRule("d", fermata.NewGateRule{Tool: "*", Args: map[string]string{"command": "ls*"}, Decision: fermata.GateDeny})
 			if got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{deny}, fermata.DefaultPolicy(), plain, noon); strings.HasPrefix(tt.input, `{"command":"ls`) && got.Decision != fermata.GateDeny {
 				t.Errorf("denied it is %s", got.Decision)

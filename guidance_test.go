@@ -7,7 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// An agent is told what becomes of it while its question waits: only a worker stops and resumes it.
+// TestGuidanceByPlace checks that an agent is told what happens to it while its question waits: only a worker stops
+// and resumes it.
 func TestGuidanceByPlace(t *testing.T) {
 	t.Parallel()
 	for place, tt := range map[fermata.AgentPlace]struct{ says, doesNotSay []string }{

@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Nothing runs for a task that ended or is paused, nor for a run that is over.
+// TestHalt checks that nothing runs for a task that has ended or is paused, or for a run that is over.
 func TestHalt(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -48,7 +48,8 @@ func TestHalt(t *testing.T) {
 	}
 }
 
-// The thread of a script's question is done with the answer, before the script uses it.
+// TestAGrantOfATaskThatEndsWithItsAnswer covers the task of a script's question. The task is done with the answer,
+// before the script uses the grant.
 func TestAGrantOfATaskThatEndsWithItsAnswer(t *testing.T) {
 	t.Parallel()
 	g := fermata.Grant{TaskID: "task_1"}

@@ -21,8 +21,8 @@ func hold(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.Caller,
 	}
 }
 
-// TestHeldAnswerBecomesTheResolution: a released answer is what it would have
-// been without undo.
+// TestHeldAnswerBecomesTheResolution checks that a released answer gives the
+// same resolution as an answer without undo.
 func TestHeldAnswerBecomesTheResolution(t *testing.T) {
 	t.Parallel()
 	edited := json.RawMessage(`{"command": "deploy --dry-run"}`)
@@ -90,7 +90,7 @@ func TestWhatIsHeld(t *testing.T) {
 	}
 }
 
-// TestVotesAreNotHeld: several people decide, and a vote stands.
+// TestVotesAreNotHeld checks that votes of several people are final and are not held.
 func TestVotesAreNotHeld(t *testing.T) {
 	t.Parallel()
 	q := opened(t, decoded[fermata.Ask](t, `{"type":"approval","question":"Deploy?","approvals":{"required":2}}`))
@@ -117,7 +117,8 @@ func TestAnswersBesideAHeldOne(t *testing.T) {
 	refused(t, q, fermata.Answer{Answer: "a"}, robot, fermata.CodeNotEligible)
 }
 
-// TestHoldChecksAtOnce: what would be refused is refused when it is given.
+// TestHoldChecksAtOnce checks that a held answer is refused at once for the
+// same reasons as any other answer.
 func TestHoldChecksAtOnce(t *testing.T) {
 	t.Parallel()
 	q := opened(t, decoded[fermata.Ask](t, deploy))
@@ -145,7 +146,8 @@ func TestUndo(t *testing.T) {
 	wantError(t, q.Undo(ann), fermata.CodeQuestionClosed)
 }
 
-// TestAgentsDoNotSeeHeldAnswers: what may be taken back is not acted on.
+// TestAgentsDoNotSeeHeldAnswers checks that agents cannot act on an answer that
+// may be taken back.
 func TestAgentsDoNotSeeHeldAnswers(t *testing.T) {
 	t.Parallel()
 	q := opened(t, decoded[fermata.Ask](t, twoOptions))
@@ -181,7 +183,7 @@ func TestNamesAndMentions(t *testing.T) {
 	if diff := cmp.Diff(want, ann.Names()); diff != "" {
 		t.Error(diff)
 	}
-	// The names are those by which the one rule knows a caller.
+	// MayAnswer recognizes a caller by exactly these names.
 	for _, name := range append(want, "role:responder") {
 		q := opened(t, fermata.Ask{Question: "Go on?", Assignees: []string{name}})
 		if err := q.MayAnswer(ann); err != nil {

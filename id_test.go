@@ -30,7 +30,7 @@ func TestIDSortsByTime(t *testing.T) {
 	})
 }
 
-// Ids of other milliseconds are made in between, as by a process with several clocks.
+// TestIDsOfOneMillisecondSortAsMade also creates ids of other milliseconds in between, like a process with several clocks.
 func TestIDsOfOneMillisecondSortAsMade(t *testing.T) {
 	t.Parallel()
 	last := ""

@@ -133,7 +133,7 @@ func TestItemNormalize(t *testing.T) {
 	}
 }
 
-// anyValue draws what a JSON body may hold, valid or not.
+// anyValue draws values that a JSON body may hold, valid or not.
 func anyValue() *rapid.Generator[any] {
 	word := rapid.SampledFrom([]string{"a", "b", "c", "d", "", "approve", "reject", "2027-01-31", "ab", "\x00", "\xff"})
 	return rapid.OneOf(
@@ -152,8 +152,8 @@ func anyValue() *rapid.Generator[any] {
 	)
 }
 
-// TestItemNormalizeTwiceIsOnce: what was accepted is accepted again as the
-// same, also when it comes back from the database.
+// TestItemNormalizeTwiceIsOnce checks that an accepted value is accepted again
+// unchanged, even when it comes back from the database.
 func TestItemNormalizeTwiceIsOnce(t *testing.T) {
 	t.Parallel()
 	items := []fermata.Item{text, limited, choice, free, choices, some, counted, freely, boolean, approval, number, bounded, date}

@@ -12,12 +12,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// model is the reference: what one task and its questions must come to, said
-// anew in minutes and plain words, without any of the rules under test.
+// model is the reference implementation of one task and its questions. It is
+// written independently, with minutes and plain strings, and uses none of the
+// rules under test.
 type model struct {
 	clock int
 	state string
-	// external is a task that no worker claims; single is one that ends with
+	// external is a task that no worker claims. single is a task that ends with
 	// its question.
 	external, single bool
 	unread           int
@@ -50,13 +51,13 @@ type modelQuestion struct {
 	held *modelHeld
 }
 
-// modelHeld is an answer that may be taken back until a minute.
+// modelHeld is an answer that may be taken back until the minute until.
 type modelHeld struct {
 	who, value string
 	until      int
 }
 
-// heldMinutes is for how long the policy of the machine holds answers.
+// heldMinutes is how long the machine's policy holds answers, in minutes.
 const heldMinutes = 3
 
 type modelLevel struct {
@@ -65,14 +66,15 @@ type modelLevel struct {
 	action  string
 }
 
-// look lets time pass over the question.
+// look applies held answers and deadlines that are due to the question.
 func (m *model) look() {
 	q := m.question
 	if q == nil || q.status != "pending" {
 		return
 	}
 	if h := q.held; h != nil && m.clock >= h.until {
-		// Given before the deadline, it counts also when it is held up to it.
+		// A held answer was given before the deadline, so it counts even when
+		// it is held until the deadline.
 		q.held, q.status, q.by, q.who, q.value = nil, "answered", "human", h.who, h.value
 		m.goOn()
 		return
@@ -141,7 +143,7 @@ func (m *model) reopen() {
 	}
 }
 
-// answer returns the expected reply: now, before, vote, late, held or a code.
+// answer returns the expected reply: now, before, vote, late, held or an error code.
 func (m *model) answer(who, value string, restart, unseen, undo bool) string {
 	m.look()
 	q := m.question
@@ -212,13 +214,14 @@ func (m *model) answer(who, value string, restart, unseen, undo bool) string {
 	return "now"
 }
 
-// machine runs the rules under test beside the model. It does what a room
-// above the rules does: load, expire what is due, ask one rule, move the task.
+// machine runs the rules under test beside the model. It does what the layer
+// above the rules does: it loads, expires due questions, applies one rule and
+// moves the task.
 type machine struct {
 	task     *fermata.Task
 	question *fermata.Question
 	asked    int
-	// first is the resolution as it was when the question closed.
+	// first is the resolution at the moment when the question closed.
 	first string
 	model model
 }
@@ -272,7 +275,7 @@ func (m *machine) ask(t *rapid.T) {
 	m.look(t)
 	m.model.look()
 	if m.question != nil && m.question.Status == fermata.Pending || m.task.State != fermata.TaskInProgress {
-		return // a second pending question is refused by a rule of the store
+		return // a rule of the store refuses a second pending question
 	}
 	minutes := rapid.IntRange(5, 60)
 	a := fermata.Ask{Question: "Go on?"}
@@ -375,7 +378,7 @@ func (m *machine) answer(t *rapid.T) {
 	}
 }
 
-// applyAnswer applies the rule that the answer asks for.
+// applyAnswer applies the answer, and holds it if the answer asks for that.
 func (m *machine) applyAnswer(a fermata.Answer, c fermata.Caller) (fermata.AnswerOutcome, error) {
 	if !a.Undo {
 		return m.question.ApplyAnswer(a, c, m.now())
@@ -448,7 +451,7 @@ func (m *machine) extend(t *rapid.T) {
 	}
 }
 
-// message is a person's interruption; the question stays open.
+// message posts a person's message to the task. The question stays open.
 func (m *machine) message(t *rapid.T) {
 	m.look(t)
 	m.model.look()
@@ -467,8 +470,7 @@ func (m *machine) message(t *rapid.T) {
 	}
 }
 
-// work is a worker that claims the task, or ends its run while its question
-// is still pending.
+// work acts as a worker. It claims the task, or ends its run while its question is pending.
 func (m *machine) work(t *rapid.T) {
 	m.look(t)
 	m.model.look()
@@ -504,7 +506,7 @@ func (m *machine) cancelTask(t *rapid.T) {
 	m.model.question.status, m.model.question.by, m.model.question.held = "cancelled", "system", nil
 }
 
-// check compares both after every command.
+// check compares the machine with the model after every command.
 func (m *machine) check(t *rapid.T) {
 	m.model.look()
 	m.look(t)
@@ -515,7 +517,7 @@ func (m *machine) check(t *rapid.T) {
 	if m.question == nil {
 		return
 	}
-	// Whatever is kept goes through the database.
+	// Every stored value goes through the database's format.
 	m.question = reloaded(t, m.question)
 	q, mq := m.question, m.model.question
 	if string(q.Status) != mq.status || q.EscalationLevel != mq.level || len(q.Votes) != len(mq.votes) {
@@ -561,7 +563,7 @@ func (m *machine) check(t *rapid.T) {
 	}
 }
 
-// reloaded is the question as the next write loads it.
+// reloaded returns the question as the next write loads it.
 func reloaded(t *rapid.T, q *fermata.Question) *fermata.Question {
 	t.Helper()
 	back := stored(t, q)
@@ -569,9 +571,9 @@ func reloaded(t *rapid.T, q *fermata.Question) *fermata.Question {
 	return back
 }
 
-// TestMachine runs random programs of commands on one task: every question
-// has at most one resolution, which never changes but for late answers, and
-// says truly who decided.
+// TestMachine runs random sequences of commands on one task. It checks that
+// every question has at most one resolution, that only late answers change a
+// resolution, and that a resolution names the right decider.
 func TestMachine(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -120,8 +120,9 @@ func TestPolicyOfAssurance(t *testing.T) {
 	}
 }
 
-// Without a word of the policy, a critical question needs a passkey, or two
-// people who are signed in: no bare token decides it.
+// TestCriticalNeedsTwoOrAPasskey checks that without a policy, a critical
+// question needs a passkey or two people who are signed in. A token alone never
+// decides it.
 func TestCriticalNeedsTwoOrAPasskey(t *testing.T) {
 	t.Parallel()
 	two := &fermata.Quorum{Required: 2}
@@ -148,7 +149,7 @@ func TestCriticalNeedsTwoOrAPasskey(t *testing.T) {
 			if q.LeastAssurance != tt.least {
 				t.Errorf("needs %q, want %q", q.LeastAssurance, tt.least)
 			}
-			// One that an earlier version opened says nothing of itself.
+			// A question that an earlier version opened has no assurance of its own.
 			if tt.policy == nil {
 				q.LeastAssurance = ""
 			}
@@ -163,8 +164,9 @@ func TestCriticalNeedsTwoOrAPasskey(t *testing.T) {
 	}
 }
 
-// What belongs to a person is changed in a browser, or with a token that may
-// answer: not by a program that only asks or reads.
+// TestWhoChangesWhatIsOwn checks that a person's own things can be changed in a
+// browser or with a token that may answer. A program that only asks or reads
+// must not change them.
 func TestWhoChangesWhatIsOwn(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// What became of a message is said by who reads it, and where its task stands.
+// TestReceiptOf checks that the receipt of a message depends on its reader and on the state of its task.
 func TestReceiptOf(t *testing.T) {
 	t.Parallel()
 	person := fermata.Actor{Kind: fermata.ActorHuman, Name: "ana"}

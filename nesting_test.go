@@ -8,11 +8,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// deep is a document of so many lists within each other.
+// deep returns a document with this many nested lists.
 func deep(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
 
-// TestNesting: what an asker or a worker has stored can be read again, within
-// whatever stands around it.
+// TestNesting checks that every document that an asker or a worker can store
+// can be read again, together with everything around it.
 func TestNesting(t *testing.T) {
 	t.Parallel()
 	for doc, fine := range map[string]bool{

@@ -11,7 +11,7 @@ import (
 
 var updatePermissions = flag.Bool("update-permissions", false, "write docs/permissions.md anew")
 
-// TestPermissionsPage: the page says what the table says.
+// TestPermissionsPage checks that the documentation page agrees with the table.
 func TestPermissionsPage(t *testing.T) {
 	t.Parallel()
 	const path = "docs/permissions.md"
@@ -30,7 +30,7 @@ func TestPermissionsPage(t *testing.T) {
 	}
 }
 
-// TestVerbsAreDistinct: a name and an operation have one row each.
+// TestVerbsAreDistinct checks that every name and every operation has only one row.
 func TestVerbsAreDistinct(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -45,7 +45,7 @@ func TestVerbsAreDistinct(t *testing.T) {
 	}
 }
 
-// TestMay: who may what, by kind, scope, role and place.
+// TestMay checks permissions by kind, scope, role and place.
 func TestMay(t *testing.T) {
 	t.Parallel()
 	person := func(role fermata.Role, scopes ...fermata.Scope) fermata.Caller {

@@ -22,7 +22,7 @@ func TestPolicyCheck(t *testing.T) {
 	wantError(t, fermata.Policy{MinTimeout: "never"}.Check(), fermata.CodeInvalidRequest, "min_timeout", "max_timeout")
 }
 
-// TestPolicyJudge holds spec 4.5.
+// TestPolicyJudge checks spec 4.5.
 func TestPolicyJudge(t *testing.T) {
 	t.Parallel()
 	const plain, danger = `"question":"a?","options":["a",{"value":"b","danger":true}],"default":"a"`, `"question":"a?","options":[{"value":"b","danger":true}],"default":"b","on_timeout":"fail"`
@@ -65,7 +65,7 @@ func TestPolicyJudge(t *testing.T) {
 	}
 }
 
-// The asker may raise the risk above that of the policy, and never lower it.
+// TestTheAskerNeverLowersTheRisk checks that the asker may raise the risk above that of the policy, but never lower it.
 func TestTheAskerNeverLowersTheRisk(t *testing.T) {
 	t.Parallel()
 	type byType = map[fermata.QuestionType]fermata.Risk

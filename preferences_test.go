@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// in reads a time by a person's clock.
+// in parses a local time in a time zone.
 func in(t *testing.T, zone, s string) time.Time {
 	t.Helper()
 	loc, err := time.LoadLocation(zone)
@@ -36,7 +36,7 @@ func TestQuietHours(t *testing.T) {
 		{"at the end", berlin, "2026-06-11 07:00", "2026-06-11 07:00", night},
 		{"by day", berlin, "2026-06-11 12:30", "2026-06-11 13:00", fermata.QuietHours{From: "12:00", To: "13:00"}},
 		{"another zone", "Asia/Kolkata", "2026-06-10 23:00", "2026-06-11 07:00", night},
-		// 2026-06-12 is a Friday: the hours that begin on it last into Saturday.
+		// 2026-06-12 is a Friday. The hours that begin on it last into Saturday.
 		{"only on weekdays", berlin, "2026-06-13 03:00", "2026-06-13 07:00", fermata.QuietHours{From: "22:00", To: "07:00", Days: []string{"fri"}}},
 		{"not on weekends", berlin, "2026-06-13 23:00", "2026-06-13 23:00", fermata.QuietHours{From: "22:00", To: "07:00", Days: []string{"fri"}}},
 		{"all of Saturday", berlin, "2026-06-13 10:00", "2026-06-13 23:59", weekend},
@@ -44,7 +44,7 @@ func TestQuietHours(t *testing.T) {
 		{"a short night", berlin, "2026-03-28 23:00", "2026-03-29 07:00", night},
 		{"a long night", berlin, "2026-10-24 23:00", "2026-10-25 07:00", night},
 		{"ends at an hour that is not there", berlin, "2026-03-29 01:30", "2026-03-29 03:00", fermata.QuietHours{From: "22:00", To: "02:30"}},
-		// In Chile clocks go forward at midnight to 2026-09-06, a Sunday; in Egypt to 2026-04-24.
+		// In Chile, clocks go forward at midnight to 2026-09-06, a Sunday. In Egypt, they do so to 2026-04-24.
 		{"a midnight that is not there", "America/Santiago", "2026-09-06 01:30", "2026-09-06 07:00", fermata.QuietHours{From: "00:00", To: "07:00"}},
 		{"on a day without midnight", "America/Santiago", "2026-09-06 10:00", "2026-09-06 23:59", weekend},
 		{"ends at a midnight that is not there", "America/Santiago", "2026-09-05 23:00", "2026-09-06 01:00", fermata.QuietHours{From: "22:00", To: "00:30"}},

@@ -8,8 +8,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestContentHashStays: the audit compares questions with the hash that an earlier version wrote. A change of the JSON of a
-// question – another order, another name, a field that is not left out when empty – would make all of them look changed.
+// TestContentHashStays guards the hashes that earlier versions wrote, because the audit compares questions with them.
+// A change of a question's JSON would make all old questions look changed. Examples are another order, another name,
+// or a field that is not left out when empty.
 func TestContentHashStays(t *testing.T) {
 	t.Parallel()
 	confidence, required := 55, false
@@ -30,7 +31,7 @@ func TestContentHashStays(t *testing.T) {
 	if got := q.ContentHash(); got != want {
 		t.Errorf("the hash is %s, and was %s", got, want)
 	}
-	// What people and time change is not in it.
+	// Values that people and time change are not in the hash.
 	moved := *q
 	deadline := time.Now()
 	moved.Assignees, moved.Deadline, moved.Status = []string{"carl"}, &deadline, fermata.Answered

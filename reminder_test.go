@@ -8,8 +8,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestDeadlineByWhoWaits: a session that Fermata resumes waits as long as it takes, a
-// process does not.
+// TestDeadlineByWhoWaits checks that a session that Fermata resumes waits without a limit, but a process does not.
 func TestDeadlineByWhoWaits(t *testing.T) {
 	t.Parallel()
 	own := fermata.DefaultPolicy()

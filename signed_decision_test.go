@@ -31,7 +31,8 @@ func critical(t *testing.T, change func(a *fermata.Ask)) *fermata.Question {
 
 var approveDeploy = fermata.Answer{Answer: "approve", ActionHash: deployHash, Comment: "go"}
 
-// A person whom the session knows by mail only decides what is critical, because the signature shows the passkey.
+// TestASignedAnswerDecides checks that a person with a weaker session can decide a critical question, because the
+// signature proves the passkey.
 func TestASignedAnswerDecides(t *testing.T) {
 	t.Parallel()
 	q, ann := critical(t, nil), person("ann")
@@ -43,7 +44,7 @@ func TestASignedAnswerDecides(t *testing.T) {
 	if err := q.CheckSigned(ann.MemberID); err != nil {
 		t.Error(err)
 	}
-	// The same answer may come twice, where a connection broke.
+	// The same answer may come twice after a broken connection.
 	applyAnswer(t, q, approveDeploy, passkeyed(ann), fermata.AnswerRepeats)
 }
 
@@ -56,21 +57,22 @@ func TestAnAnswerThatNeedsASignature(t *testing.T) {
 	t.Parallel()
 	ann := passkeyed(person("ann"))
 	refused(t, critical(t, nil), approveDeploy, ann, fermata.CodeNotEligible)
-	// What was sent and could not be checked is no signature.
+	// A signature that was sent but could not be checked does not count.
 	q := critical(t, nil)
 	unchecked := approveDeploy
 	unchecked.Signature = &fermata.AnswerSignature{Decision: "{}", Credential: json.RawMessage("{}")}
 	refused(t, q, unchecked, ann, fermata.CodeInvalidRequest, "signature")
-	// Two people need none.
+	// An approval by two people needs no signature.
 	two := critical(t, func(a *fermata.Ask) { a.Approvals = &fermata.Quorum{Required: 2} })
 	applyAnswer(t, two, approveDeploy, ann, fermata.AnswerVotes)
-	// Nobody takes back what a passkey signed.
+	// An answer that a passkey signed cannot be taken back.
 	if got := fermata.DefaultPolicy().UndoTime(q); got != 0 {
 		t.Errorf("it is held for %s", got)
 	}
 }
 
-// A signature is good for one decision: of that person, about that question, with those words, within some minutes.
+// TestASignatureOfAnotherDecision checks that a signature is valid for one decision only: of that person, about that
+// question, with those words, and within some minutes.
 func TestASignatureOfAnotherDecision(t *testing.T) {
 	t.Parallel()
 	ann, bob := person("ann"), person("bob")
@@ -135,7 +137,7 @@ func with(a fermata.Answer, s *fermata.SignedDecision) fermata.Answer {
 	return a
 }
 
-// Votes, answers that can be taken back and late answers keep their signature.
+// TestWhereASignatureStays checks that votes, held answers and late answers keep their signature.
 func TestWhereASignatureStays(t *testing.T) {
 	t.Parallel()
 	ann, bob := person("ann"), person("bob")
@@ -171,7 +173,8 @@ func TestWhereASignatureStays(t *testing.T) {
 	}
 }
 
-// Nothing runs by a late answer, so an edited action would be lost.
+// TestALateAnswerEditsNothing checks that a late answer cannot edit the action. No action runs after a late answer,
+// so the edit would be lost.
 func TestALateAnswerEditsNothing(t *testing.T) {
 	t.Parallel()
 	q, ann := critical(t, func(a *fermata.Ask) { a.Risk = fermata.RiskMedium }), person("ann")
@@ -181,7 +184,8 @@ func TestALateAnswerEditsNothing(t *testing.T) {
 	refused(t, q, edited, ann, fermata.CodeInvalidRequest, "action")
 }
 
-// If the policy asks for a signature, a grant opens only after the signature was checked.
+// TestAGrantStandsOnTheSignature checks that a grant can be used only after its signature was checked, if the policy
+// requires a signature.
 func TestAGrantStandsOnTheSignature(t *testing.T) {
 	t.Parallel()
 	q, ann := critical(t, nil), person("ann")
@@ -201,7 +205,8 @@ func TestAGrantStandsOnTheSignature(t *testing.T) {
 	}
 }
 
-// A receipt has all that its own signature and those of passkeys are checked with.
+// TestTheQuestionOfAReceipt checks that a receipt contains everything that is needed to verify its own signature and
+// those of passkeys.
 func TestTheQuestionOfAReceipt(t *testing.T) {
 	t.Parallel()
 	q, ann := critical(t, nil), person("ann")

@@ -37,8 +37,8 @@ func TestLikeness(t *testing.T) {
 	}
 }
 
-// TestSimilarSuggestsOnlyWhatFits: what the question does not allow, and what no
-// person said, is no suggestion.
+// TestSimilarSuggestsOnlyWhatFits checks that answers that the question does
+// not allow, and answers that no person gave, are not suggested.
 func TestSimilarSuggestsOnlyWhatFits(t *testing.T) {
 	t.Parallel()
 	ask := decoded[fermata.Ask](t, twoOptions)

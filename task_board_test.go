@@ -6,8 +6,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestEveryStateHasAColumn: a board shows every task, and what it shows as
-// waiting for a person is what the spec calls so.
+// TestEveryStateHasAColumn checks that a board shows every task, and that its
+// column for people agrees with the spec.
 func TestEveryStateHasAColumn(t *testing.T) {
 	t.Parallel()
 	counts := fermata.NewTaskCounts()

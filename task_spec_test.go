@@ -62,7 +62,7 @@ func TestSpecOfATask(t *testing.T) {
 	}
 }
 
-// specProblem is the first problem that an error names.
+// specProblem returns the first problem of an error.
 func specProblem(err error) string {
 	if e, ok := errors.AsType[*fermata.Error](err); ok && len(e.Problems) > 0 {
 		return e.Problems[0].Field + ": " + e.Problems[0].Message

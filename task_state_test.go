@@ -69,7 +69,7 @@ func TestStatesMoveClearsWhatIsOver(t *testing.T) {
 	}
 }
 
-// TestStatesClasses holds the table of spec 3.1: who moves a task on.
+// TestStatesClasses checks the table of spec 3.1, which says who moves a task on.
 func TestStatesClasses(t *testing.T) {
 	t.Parallel()
 	type class struct{ claimable, person, ended bool }
@@ -87,7 +87,7 @@ func TestStatesClasses(t *testing.T) {
 	}
 }
 
-// TestStatesShape holds what must be true of the table as a whole.
+// TestStatesShape checks properties of the table as a whole.
 func TestStatesShape(t *testing.T) {
 	t.Parallel()
 	for _, s := range fermata.TaskStates {
@@ -157,8 +157,8 @@ func TestStatesDocument(t *testing.T) {
 	}
 }
 
-// isDrawn reports whether the diagram shows the arrow. Cancelling and
-// reopening are possible nearly everywhere and would hide the rest.
+// isDrawn reports whether the diagram shows the arrow. Cancelling and reopening
+// are possible almost everywhere and would hide the rest.
 func isDrawn(a fermata.Arrow) bool {
 	return a.To != fermata.TaskCancelled && !a.From.IsEnded()
 }
@@ -199,7 +199,7 @@ refused with ` + "`illegal_transition`" + `, which names both states.
 	return sb.String()
 }
 
-// TestStatesConstraint compares the states with what the database lets in.
+// TestStatesConstraint compares the states with the values that the database accepts.
 func TestStatesConstraint(t *testing.T) {
 	t.Parallel()
 	const pattern = "internal/store/migrations/*.sql"
@@ -230,7 +230,7 @@ func TestStatesConstraint(t *testing.T) {
 		{"states of a run", "released", texts(fermata.RunStates)},
 	}
 	for _, tc := range tests {
-		// The last list is the one that holds: a later migration replaces an earlier one.
+		// The last list applies, because a later migration replaces an earlier one.
 		var got []string
 		for _, list := range lists {
 			if slices.Contains(list, tc.key) {

@@ -92,7 +92,7 @@ func TestTaskPatch(t *testing.T) {
 	wantError(t, bad.Apply(task, over), fermata.CodeInvalidRequest, "title", "body", "priority", "labels[0]")
 }
 
-// TestTaskInterrupt holds the human interruption of spec 3.2.
+// TestTaskInterrupt checks the interruption by people of spec 3.2.
 func TestTaskInterrupt(t *testing.T) {
 	t.Parallel()
 	moved := map[fermata.TaskState]bool{"open": true, "deferred": true, "awaiting_input": true, "awaiting_approval": true}
@@ -153,8 +153,8 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// TestTaskAfterQuestion: what a closed question makes of its task, and that
-// the table has the arrow.
+// TestTaskAfterQuestion checks the state that a task takes after its question
+// closed, and that the table has the arrow.
 func TestTaskAfterQuestion(t *testing.T) {
 	t.Parallel()
 	answered := &fermata.Resolution{Status: fermata.Answered}
@@ -208,7 +208,7 @@ func TestTaskAfterQuestion(t *testing.T) {
 		check(&fermata.Task{State: tc.state, Runner: "external"}, true, tc.external, externalReason)
 		check(&fermata.Task{State: tc.state, Runner: "external", EndsWithAnswer: true}, true, tc.single, tc.externalReason)
 	}
-	// A message came first; the question was still open when it closed.
+	// A message came first, and the question closed only later.
 	for r, want := range map[*fermata.Resolution]fermata.TaskState{
 		answered: "input_received", withdrawn: "input_received", timedOut("default"): "input_received", timedOut("fail"): "failed", timedOut("skip"): "skipped",
 	} {

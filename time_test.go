@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestInstant: every instant that is taken can be written down again.
+// TestInstant checks that every accepted instant can be formatted again.
 func TestInstant(t *testing.T) {
 	t.Parallel()
 	west, east := time.FixedZone("west", -23*3600), time.FixedZone("east", 23*3600)

@@ -58,7 +58,7 @@ func TestTokenRequest(t *testing.T) {
 	tests := []struct {
 		name   string
 		token  fermata.NewToken
-		fields []string // nil: fine
+		fields []string // nil: no problem
 	}{
 		{"an agent's", fermata.NewToken{Name: "ci", Scopes: []fermata.Scope{"ask", "work", "read"}}, nil},
 		{"an agent's, said so", fermata.NewToken{Name: "ci", Kind: "agent", Scopes: []fermata.Scope{"ask"}, ExpiresIn: "90d"}, nil},

@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestUserQuestionShowsPreviews: what AskUserQuestion would show beside an
-// option is shown to whoever answers elsewhere.
+// TestUserQuestionShowsPreviews checks that people who answer elsewhere see the
+// previews that AskUserQuestion would show beside the options.
 func TestUserQuestionShowsPreviews(t *testing.T) {
 	t.Parallel()
 	const two = `{"question":"Which library?","options":[{"label":"chi","preview":"\nr := chi.NewRouter()\n"},{"label":"std"},{"label":"gin","preview":"r := gin.New()"}]}`

@@ -49,7 +49,7 @@ func TestProjectsInBothSets(t *testing.T) {
 	}
 }
 
-// No verb finds a task of a hidden project, and every verb is refused for the project itself.
+// TestHiddenPlaces checks that no verb finds a task of a hidden project, and that every verb is refused for the project itself.
 func TestHiddenPlaces(t *testing.T) {
 	t.Parallel()
 	c := Caller{Kind: ActorHuman, Role: RoleOperator, Projects: map[string]Role{"web": RoleNone}, Scopes: []Scope{ScopeAnswer, ScopeAsk, ScopeWork}}

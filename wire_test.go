@@ -12,7 +12,8 @@ import (
 )
 
 // TestWire pins the JSON of every resource. The examples fill every field, so
-// that a name cannot change unseen; what they say together makes no sense.
+// that no name changes unnoticed. Their values are not meant to make sense
+// together.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	wire(t, "task", wireTask())
@@ -64,7 +65,7 @@ func TestWire(t *testing.T) {
 	})
 }
 
-// TestWireOfAnEmptyResource pins which fields are always there.
+// TestWireOfAnEmptyResource pins the fields that are always present.
 func TestWireOfAnEmptyResource(t *testing.T) {
 	t.Parallel()
 	for name, v := range map[string]any{
@@ -137,7 +138,7 @@ func indented(t *testing.T, v any) string {
 	return buf.String()
 }
 
-// unfilled returns the paths of the fields on the wire that have no value.
+// unfilled returns the paths of the JSON fields that have no value.
 func unfilled(v reflect.Value, path string) []string {
 	if v.IsZero() {
 		return []string{path}
@@ -158,7 +159,7 @@ func unfilled(v reflect.Value, path string) []string {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			switch {
 			case f.Anonymous && name == "":
-				// Its fields stand among the visible ones.
+				// Its fields are among the visible ones.
 			case name == "-" || path == "task" && name == "pending_question" || path == "timeline_entry" && name == "run" || path == "audit_page" && name == "items" || path == "resume_context" && name == "pending":
 			case name == "":
 				out = append(out, path+"."+f.Name+" (without a name on the wire)")

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A person is told what the workers lack, and the command that starts a worker for the task.
+// TestNoWorker checks that people are told which ability the workers lack, and the command that starts a worker for the task.
 func TestNoWorker(t *testing.T) {
 	t.Parallel()
 	claude := fermata.Worker{Name: "desk", Runners: []string{"claude"}, Running: true}
@@ -59,7 +59,8 @@ func TestNoWorker(t *testing.T) {
 	}
 }
 
-// A reader learns neither of hidden projects nor of workers that take only hidden projects.
+// TestWorkersAreSeenByProject checks that a reader learns nothing of hidden projects, and nothing of workers that
+// take only hidden projects.
 func TestWorkersAreSeenByProject(t *testing.T) {
 	t.Parallel()
 	only := func(names ...string) fermata.ProjectSet { return fermata.ProjectSet{Only: true, Names: names} }
