@@ -73,8 +73,8 @@ func unescapeHTML(data []byte) []byte {
 	return out
 }
 
-// ExactJSON returns v as JSON in which <, > and & are not escaped, so that the
-// bytes of an action inside v do not change.
+// ExactJSON returns v as JSON without escaping <, > and &, so that the bytes of
+// an action inside v do not change.
 func ExactJSON(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -66,8 +66,8 @@ const (
 	// login), title and url.
 	EventLabelAdded EventType = "github.label_added"
 	// EventDeploymentRequested reports a GitHub Actions job that waits to deploy to an environment. Its data is
-	// repository (owner/name), environment, ref, sha, run (the id of the Actions run), deployment (its id), event
-	// (the cause of the run), actor (the login that caused it) and url.
+	// repository (owner/name), environment, ref, sha, run, deployment, event, actor and url. There, run and
+	// deployment are ids at GitHub, event is the cause of the run, and actor is the login that caused it.
 	EventDeploymentRequested EventType = "github.deployment_requested"
 
 	EventMemberAdded     EventType = "member.added"

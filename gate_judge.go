@@ -38,8 +38,8 @@ type Shell struct {
 	// Calls are the same commands as lists of words, and the commands that other commands may start from their words.
 	// An [UnknownText] in a word replaces text that neither the line nor its surroundings reveal.
 	Calls [][]string
-	// Loose are the commands whose words are not fully known. Such a command contains a variable or a substitution,
-	// or it takes words or commands from its input, as xargs or a shell without a script does. A redirection to a
+	// Loose are the commands whose words are not fully known. Such a command contains a variable or a substitution.
+	// Or it takes words or commands from its input, as xargs or a shell without a script does. A redirection to a
 	// file with an unknown name is listed as the command >.
 	Loose [][]string
 	// Settings are the variables that the line sets, as NAME=value.
@@ -198,8 +198,8 @@ func (r *GateRule) namesCommand() bool {
 	return false
 }
 
-// leavesOut reports whether the arguments hold one that the rule does not name and that could change the effect of
-// the command, such as another folder or a disabled sandbox.
+// leavesOut reports whether the rule leaves out an argument that could change the effect of the command. Examples are
+// another folder or a disabled sandbox.
 func (r *GateRule) leavesOut(v any, at string) bool {
 	if at != "" && r.names(at) || v == nil {
 		return false

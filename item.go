@@ -92,7 +92,8 @@ type Item struct {
 	// Required is true when it is absent.
 	Required *bool `json:"required,omitempty"`
 	Default  any   `json:"default,omitempty"`
-	// Limits: characters of a text, choices of a multi_choice, value of a number.
+	// The limits of an answer: MinLength and MaxLength in characters of a text,
+	// Min and Max for the value of a number or the number of choices.
 	MinLength *int     `json:"min_length,omitempty" minimum:"0"`
 	MaxLength *int     `json:"max_length,omitempty" minimum:"0"`
 	Min       *float64 `json:"min,omitempty"`

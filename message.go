@@ -41,7 +41,7 @@ type Message struct {
 // Receipt is the state of the hand-off of a message to an agent.
 type Receipt string
 
-// Receipts.
+// Receipts of a message.
 const (
 	// ReceiptHanded means that a run was handed the message.
 	ReceiptHanded Receipt = "handed"

@@ -43,10 +43,10 @@ var NotifiedOf = []EventType{
 	EventQuestionCancelled, EventQuestionAnsweredLate, EventTaskEnded,
 }
 
-// Concerns reports whether an event is news for the caller. News is a question
-// that the caller may answer, or the end of a question in a task that the
-// caller created. News is also the end of a task that the caller created or
-// took part in. The caller's own acts are not news.
+// Concerns reports whether an event is news for the caller. News is an event of
+// a question that the caller may answer, or the end of a question in a task
+// that the caller created. News is also that a task was done or failed, if the
+// caller created it or took part in it. The caller's own acts are not news.
 func (e *Event) Concerns(c Caller, t *Task, q *Question, tookPart bool) bool {
 	if c.MemberID == "" || e.Actor.ID == c.MemberID || t != nil && !c.VisibleProjects().Has(t.Project) {
 		return false

@@ -58,7 +58,7 @@ const (
 // DigestEvery says how often questions of low urgency are sent together.
 type DigestEvery string
 
-// Digests.
+// Frequencies of digests.
 const (
 	DigestOff    DigestEvery = "off"
 	DigestHourly DigestEvery = "hourly"

@@ -61,8 +61,8 @@ func (c Caller) projectsByRole() ProjectSet {
 	return set
 }
 
-// ProjectOr returns the named project. For an empty name it returns the only project of an agent's token, if the token has
-// just one, and otherwise "", which stands for the default project.
+// ProjectOr returns the named project. If the name is empty and an agent's token names exactly one project, it
+// returns that project. Otherwise an empty name gives "", which stands for the default project.
 func (c Caller) ProjectOr(name string) string {
 	if name == "" && len(c.TokenProjects) == 1 {
 		return c.TokenProjects[0]
