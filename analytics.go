@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// ReflexWithin is the time within which an answer is too quick to be a considered one.
+// ReflexWithin is the time within which an answer is too quick to have been considered.
 const ReflexWithin = 2 * time.Second
 
 // MaxAlike is the maximum length of a result of [Alike], in characters.
@@ -39,7 +39,7 @@ type AnswerFigures struct {
 }
 
 // Figures are the statistics of the questions that were asked in a period. They
-// describe the present state of these questions.
+// describe the current state of these questions.
 type Figures struct {
 	// Asked is the number of questions. It is the sum of Pending, Answered,
 	// ByRule, TimedOut and Cancelled.

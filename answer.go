@@ -155,9 +155,9 @@ const (
 	AnswerHeld
 )
 
-// ApplyAnswer applies a person's answer to the question. A person's answer
-// closes a question only through ApplyAnswer. The question must not be
-// [Question.Decided]: the caller must expire an overdue question first.
+// ApplyAnswer applies a person's answer to the question. Only ApplyAnswer and
+// [Question.Release] close a question with a person's answer. The question must
+// not be [Question.Decided]: the caller must expire an overdue question first.
 func (q *Question) ApplyAnswer(a Answer, c Caller, now time.Time) (AnswerOutcome, error) {
 	if q.isClosed() || q.Held != nil {
 		return q.applyToDecided(a, c, now)

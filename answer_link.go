@@ -117,8 +117,8 @@ func (l AnswerLink) ConfirmLater(key []byte, shown, answer string, now time.Time
 }
 
 // Confirms returns nil if the confirmation is valid. It returns an error if the
-// confirmation is for another answer, comes before [AnswerLinkPause], or is
-// older than [AnswerLinkConfirm].
+// confirmation is for another answer, comes sooner than [AnswerLinkPause], or
+// is older than [AnswerLinkConfirm].
 func (l AnswerLink) Confirms(token string, key []byte, shown, answer string, now time.Time) error {
 	millis, _, _ := strings.Cut(token, ".")
 	from, err := strconv.ParseInt(millis, 36, 64)

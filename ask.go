@@ -43,7 +43,7 @@ type Ask struct {
 	// ShareContext allows the context in public places.
 	ShareContext bool `json:"share_context,omitempty" doc:"lets the context be shown where people who may not read the project see it"`
 	// AllowDangerDefault allows a default that picks an option marked as
-	// dangerous. It does not make any deadline approve something.
+	// dangerous. It never lets a deadline approve an action.
 	AllowDangerDefault bool              `json:"allow_danger_default,omitempty"`
 	Priority           *int              `json:"priority,omitempty" minimum:"0" maximum:"4"`
 	Confidence         *int              `json:"confidence,omitempty" minimum:"0" maximum:"100"`
@@ -60,8 +60,8 @@ type Ask struct {
 // different request with the same idempotency key.
 func (a Ask) Fingerprint() string {
 	if a.Other != nil && *a.Other {
-		// An agent's request accepts own words by default, so a request that
-		// says it explicitly is the same request.
+		// By default, people may answer an agent's request in their own words.
+		// A request that says so explicitly is the same request.
 		a.Other = nil
 	}
 	// The next run repeats a call that was put off, under its own run id.

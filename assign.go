@@ -12,10 +12,10 @@ type Assignment struct {
 	Note      string   `json:"note,omitempty" maxLength:"20000" doc:"a comment for them, shown in the thread"`
 }
 
-// Assign assigns the question to other people. Operators may do so, and all who
-// may answer the question, so that they can delegate. The argument members must
-// hold all members of the workspace. A name that matches none of them is
-// refused, so that no question waits for nobody.
+// Assign assigns the question to other people. Operators may do so. People who
+// may answer the question may do so as well, to delegate it. The argument
+// members must hold all members of the workspace. A name that matches none of
+// them is refused, so that no question waits for nobody.
 func (q *Question) Assign(a Assignment, c Caller, members []Member) error {
 	if err := q.mayAssign(c); err != nil {
 		return err

@@ -26,8 +26,8 @@ type AttentionRun struct {
 	Deadline *time.Time `json:"deadline,omitempty"`
 	// Stop is the reason to stop that the worker knows already. This reason is not news.
 	Stop StopReason `json:"stop,omitempty" enum:"cancelled,paused,lost,ended"`
-	// StopsOnly is set if the agent cannot take messages at present. Then only
-	// a reason to stop is news.
+	// StopsOnly is set if the agent currently cannot take messages. Then only a
+	// reason to stop is news.
 	StopsOnly bool `json:"stops_only,omitempty"`
 }
 

@@ -44,8 +44,8 @@ type Channel struct {
 	LastSentAt  *time.Time `json:"last_sent_at,omitempty"`
 	LastError   string     `json:"last_error,omitempty" doc:"of the last message that could not be sent, or the last test that failed; gone when it works again"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
-	// LeftRoutes lists the route steps that lead nowhere after the channel was
-	// removed, renamed or disabled.
+	// LeftRoutes lists the route steps that match no enabled channel after this
+	// channel was removed, renamed or disabled.
 	LeftRoutes []string `json:"left_routes,omitempty" doc:"in the answer to a change: steps of routes that lead nowhere now, such as approval[0]"`
 
 	// FailingSince is the instant of the first failure since the channel last
@@ -58,7 +58,7 @@ type Channel struct {
 // ChannelRemoval is the result of removing a channel.
 type ChannelRemoval struct {
 	Name string `json:"name"`
-	// LeftRoutes lists the route steps that lead nowhere after the removal.
+	// LeftRoutes lists the route steps that match no enabled channel after the removal.
 	LeftRoutes []string `json:"left_routes" doc:"steps of routes that lead nowhere now, such as approval[0]; change them: PUT /v1/routes"`
 }
 
@@ -74,7 +74,7 @@ type NewChannel struct {
 type ChannelChange struct {
 	Name    *string `json:"name,omitempty" minLength:"1" maxLength:"64"`
 	Enabled *bool   `json:"enabled,omitempty"`
-	// Settings are merged with the present ones. A null removes a setting; a
+	// Settings are merged with the current ones. A null removes a setting; a
 	// setting that is not named stays.
 	Settings map[string]any `json:"settings,omitempty" doc:"merged; null takes a setting away"`
 }

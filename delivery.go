@@ -50,7 +50,7 @@ type Delivery struct {
 	QuestionID string `json:"question_id,omitempty"`
 	TaskID     string `json:"task_id,omitempty"`
 	ChannelID  string `json:"channel_id"`
-	// Channel is the present name of the channel.
+	// Channel is the current name of the channel.
 	Channel  string        `json:"channel" doc:"the channel's name"`
 	Kind     string        `json:"kind"`
 	MemberID string        `json:"member_id,omitempty" doc:"absent where the message went to a place of the channel's own"`
@@ -232,8 +232,8 @@ func (d *Delivery) WithoutAllBearers() *Delivery {
 	return d
 }
 
-// SeenBy removes the content that the caller may not read. Nobody may read links and secrets that decide. Agents may
-// not read errors, because an error may contain an address.
+// SeenBy removes the content that the caller may not read. Nobody may read the links and secrets that can decide.
+// Agents may not read errors, because an error may contain an address.
 func (d *Delivery) SeenBy(c Caller) *Delivery {
 	if c.Kind == ActorAgent {
 		d.LastError = ""

@@ -51,7 +51,7 @@ func (q *Question) Expire(now time.Time) Expired {
 	return ExpiredClosed
 }
 
-// onTimeout returns the action at the deadline of the question's present level.
+// onTimeout returns the action at the deadline of the question's current level.
 func (q *Question) onTimeout() TimeoutAction {
 	if q.EscalationLevel > 0 {
 		return q.Escalation[q.EscalationLevel-1].OnTimeout
@@ -126,7 +126,7 @@ func actorOrNil(by Actor) *Actor {
 	return &by
 }
 
-// Extend moves the deadline to d after now or after the present deadline,
+// Extend moves the deadline to d after now or after the current deadline,
 // whichever is later.
 func (q *Question) Extend(d time.Duration, p Policy, now time.Time) error {
 	if q.Status != Pending {

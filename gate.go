@@ -224,7 +224,7 @@ type gateAction struct {
 func (c *GateCall) Action() json.RawMessage {
 	data, err := json.Marshal(gateAction{c.Tool, c.Input, c.Dir})
 	if err != nil {
-		// Check accepts only valid input, so this is not a checked call. It has no action.
+		// Check accepts only valid input, so nobody checked this call. It has no action.
 		return nil
 	}
 	return CanonicalAction(data)

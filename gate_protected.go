@@ -173,7 +173,7 @@ func (p *protection) isMentioned(text string) bool { return mentions(text, p.cov
 // of it is unknown.
 func (p *protection) mayBeMentioned(text string) bool { return mentions(text, p.mayCoverWord) }
 
-// mentions reports whether a text holds a word for which the function is returns true.
+// mentions reports whether a text holds a word that the callback accepts.
 func mentions(text string, is func(word string) bool) bool {
 	if strings.HasPrefix(text, "--exclude") && !strings.ContainsFunc(text, unicode.IsSpace) {
 		return false // grep, rsync and tar leave this file out

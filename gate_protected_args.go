@@ -125,9 +125,9 @@ var writeWords = []string{
 	"write", "edit", "patch", "create", "replace", "insert", "update", "append", "save", "delete", "remove", "move", "rename", "copy", "put", "touch",
 }
 
-// anyText reports whether the function is returns true for any text below the arguments. It gets the text and the
-// names that lead to it, such as edits.path. A list of words gives each word, and all words as one command. An object
-// key that may be a path gives the text of a path.
+// anyText reports whether the callback accepts any text below the arguments. The callback gets the text and the names
+// that lead to it, such as edits.path. A list of words gives each word, and all words as one command. An object key
+// that may be a path gives the text of a path.
 func anyText(v any, name string, is func(name, text string) bool) bool {
 	switch v := v.(type) {
 	case string:

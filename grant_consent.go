@@ -1,6 +1,6 @@
 package fermata
 
-// Consent holds the present facts behind a grant. The signature alone is not enough: a person who reads the signing
+// Consent holds the current facts behind a grant. The signature alone is not enough: a person who reads the signing
 // key in the database has approved nothing.
 type Consent struct {
 	// Question is the question that the grant names.
@@ -9,12 +9,12 @@ type Consent struct {
 	Changed string
 	// Used reports whether an event records a use of the grant.
 	Used bool
-	// Policy is the present policy.
+	// Policy is the current policy.
 	Policy Policy
-	// Risk is the highest risk that the present gate rules give to the action. Denied is the rule that denies the action, or nil.
+	// Risk is the highest risk that the current gate rules give to the action. Denied is the rule that denies the action, or nil.
 	Risk   Risk
 	Denied *GateRule
-	// Members are the approvers in their present state, by id. A person who is not a member is missing.
+	// Members are the approvers in their current state, by id. A person who is not a member is missing.
 	Members map[string]*Member
 	// Signed holds the ids of approvers whose passkey signed the approval. Their signatures were checked again for this use.
 	Signed map[string]bool
@@ -38,8 +38,8 @@ func (q *Question) Approvers() []string {
 	return ids
 }
 
-// CheckConsent returns an error if the grant has no matching approval, or if the same approval could not be given at
-// present. An approver may have lost the right to answer, or the policy may require more.
+// CheckConsent returns an error if the grant has no matching approval, or if the same approval could not be given
+// today. An approver may have lost the right to answer, or the policy may require more.
 func (g Grant) CheckConsent(c Consent) error {
 	q := c.Question
 	given, ok := q.Grant()
@@ -85,7 +85,7 @@ func (g Grant) equals(other Grant) bool {
 	return same && g == other
 }
 
-// missingApprover returns the reason why an approval does not count at present. It returns "" if enough approvals count.
+// missingApprover returns the reason why an approval does not count today. It returns "" if enough approvals count.
 func (c Consent) missingApprover() (why string) {
 	needed := 1
 	if q := c.Question.Approvals; q != nil {
@@ -110,8 +110,8 @@ func (c Consent) missingApprover() (why string) {
 	return why
 }
 
-// checkPolicy returns an error if the present policy requires a stronger assurance than the approvers had. It uses
-// the risk that the question would have at present.
+// checkPolicy returns an error if the current policy requires a stronger assurance than the approvers had. It uses
+// the risk that the question would have today.
 func (c Consent) checkPolicy() error {
 	q := *c.Question
 	q.Raise(HigherRisk(c.Risk, c.Policy.RiskFloor(&q)), c.Policy)

@@ -66,7 +66,7 @@ func (m *Member) Scopes() []Scope {
 	}
 }
 
-// Limit reduces the scopes of a member's token to the present rights of the
+// Limit reduces the scopes of a member's token to the current rights of the
 // member. It is needed because a token outlives the role under which it was
 // made.
 func (m *Member) Limit(scopes []Scope) []Scope {
@@ -75,7 +75,7 @@ func (m *Member) Limit(scopes []Scope) []Scope {
 		switch s {
 		case ScopeAdmin:
 			if m.Role != RoleAdmin {
-				// A former admin's token keeps the rights of the present role.
+				// A former admin's token keeps the rights of the current role.
 				return m.Scopes()
 			}
 		case ScopeRead:
@@ -91,8 +91,8 @@ func (m *Member) Limit(scopes []Scope) []Scope {
 	return kept
 }
 
-// Caller returns the member as a caller over a channel, so that the rules can
-// decide about the member.
+// Caller returns the member as a caller over a channel. With it, you can ask
+// the rules what the member may do.
 func (m *Member) Caller() Caller {
 	return Caller{
 		Kind: ActorHuman, MemberID: m.ID, Name: m.Handle, Role: m.Role, Projects: m.Projects, Groups: m.Groups,

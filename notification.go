@@ -13,7 +13,7 @@ type Notification struct {
 	At    time.Time `json:"at"`
 	Actor Actor     `json:"actor"`
 	Task  TaskBrief `json:"task"`
-	// Question is the question of the event in its present state, if the event
+	// Question is the question of the event in its current state, if the event
 	// is about one.
 	Question *Question `json:"question,omitempty"`
 }

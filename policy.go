@@ -33,8 +33,8 @@ type Policy struct {
 	// never means no more reminders.
 	Reminders   []string `json:"reminders,omitzero" required:"false" maxItems:"10" doc:"of questions whose session Fermata resumes, counted from asking; default 1h and 1d, empty for none"`
 	RemindEvery Timeout  `json:"remind_every,omitempty" doc:"of the same questions, again and again after the last reminder; default 7d, never for not at all"`
-	// AutoConfidence is the confidence from which the agent's own default is
-	// taken. If nil, it is never taken.
+	// AutoConfidence is the minimum confidence at which the agent's own default
+	// is taken. If nil, no default is taken.
 	AutoConfidence *int `json:"auto_confidence,omitempty" minimum:"0" maximum:"100"`
 	// AskConfidence is the confidence below which the task is skipped for
 	// manual work. If nil, no task is skipped.
@@ -49,8 +49,8 @@ type Policy struct {
 	// it is set. If a risk is missing, a question of high risk needs a session,
 	// and a critical one needs a passkey or two people.
 	LeastAssurance map[Risk]Assurance `json:"least_assurance,omitempty" doc:"by risk: channel, session or passkey; default session for high, passkey for critical, nothing for the rest"`
-	// AdminAssurance is the assurance that a person needs to use the scope admin and to change the rules of gates. If
-	// it is empty, a token is enough.
+	// AdminAssurance is the assurance that a person needs to use the scope admin, to change the rules of gates and to
+	// configure MCP servers. If it is empty, a token is enough.
 	AdminAssurance Assurance `json:"admin_assurance,omitempty" enum:"channel,session,passkey" doc:"how strongly a person must be known to administer and to change the rules of gates; default channel: a token is enough"`
 	// LeastRisk and ProjectRisk are the minimum risk of a question, by its type
 	// and by its project. The asker may raise the risk but never lower it. If

@@ -134,8 +134,8 @@ func location(zone string) (*time.Location, error) {
 func (p Preferences) location() *time.Location {
 	loc, err := location(p.Zone)
 	if err != nil {
-		// The zone was checked when it was set. If the system does not know it
-		// at present, it counts as UTC.
+		// The zone was checked when it was set. If the system does not know it,
+		// it counts as UTC.
 		return time.UTC
 	}
 	return loc

@@ -163,8 +163,8 @@ type Question struct {
 	// Fingerprint tells apart two requests with the same idempotency key. It is
 	// empty without a key.
 	Fingerprint string `json:"-"`
-	// Discounted are the ids of members whose approval does not count at
-	// present, because they left or may not answer.
+	// Discounted are the ids of members whose approval does not count today,
+	// because they left or may not answer.
 	Discounted map[string]bool `json:"-"`
 	// HandedTo is the run that was handed the resolution.
 	HandedTo string `json:"-"`

@@ -35,7 +35,7 @@ type ResumeContext struct {
 	Text string `json:"text"`
 }
 
-// LastRun describes how the last run ended, or the state of the run that works at present.
+// LastRun describes how the last run ended, or the state of the current run.
 type LastRun struct {
 	ID      string   `json:"id"`
 	Attempt int      `json:"attempt"`
@@ -83,8 +83,7 @@ func (r *Resolution) saysMore() bool {
 }
 
 // NewResumeContext returns the context that a run is handed. The argument last
-// is the run that works at present, or the one before. It is nil if there was
-// none.
+// is the current run, or the one before. It is nil if there was none.
 func NewResumeContext(t *Task, last *LastRun, closed []*Question, messages []*Message, pending *Question) *ResumeContext {
 	rc := &ResumeContext{
 		TaskID: t.ID, TaskState: t.State, Session: t.Session,
@@ -110,8 +109,8 @@ func NewResumeContext(t *Task, last *LastRun, closed []*Question, messages []*Me
 	return rc
 }
 
-// UnheardAtDesk returns people's messages to the agent of an external task that this agent was not handed yet. It is
-// empty for tasks of workers, whose runs are handed their messages when they begin and while they work.
+// UnheardAtDesk returns people's messages that the agent of an external task was not handed yet. It is empty for
+// tasks of workers, whose runs are handed their messages when they begin and while they work.
 func (rc *ResumeContext) UnheardAtDesk() []Message {
 	if !rc.AtDesk {
 		return nil

@@ -241,8 +241,9 @@ func (f Finish) SummaryQuestion() *Ask {
 	}
 }
 
-// CheckHolder returns [CodeStaleRun] if the call is on a run that is over or
-// that a newer run has replaced (fencing).
+// CheckHolder returns [CodeStaleRun] unless the caller holds the run (fencing).
+// The token must match, the run must be the task's running one, and its lease
+// must not have ended.
 func (r *Run) CheckHolder(t *Task, token int64, now time.Time) error {
 	switch {
 	case r.Token != token:

@@ -24,7 +24,7 @@ func (s *Session) Place() string {
 	return text
 }
 
-// PartialWork is the details of a run that was stopped before its end.
+// PartialWork holds the details of a run that was stopped before its end.
 type PartialWork struct {
 	// PartialWork is where the run left its uncommitted work.
 	PartialWork Session `json:"partial_work"`

@@ -361,8 +361,9 @@ func (ps *problems) checkRange(field string, n, least, most int) {
 }
 
 // SatisfiedBy reports whether the other task does not block this one. A task
-// that is done or skipped blocks nothing. A child of this task, or an earlier
-// run of a workflow if this one is such a run, must only have ended.
+// that is done or skipped blocks nothing. For a child of this task, it is
+// enough to have ended. The same holds for an earlier workflow run if this task
+// is a workflow run too.
 func (t *Task) SatisfiedBy(other *Task) bool {
 	if other.ParentID == t.ID || t.Runner == RunnerWorkflow && other.Runner == RunnerWorkflow {
 		return other.State.IsEnded()

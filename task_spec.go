@@ -75,7 +75,7 @@ func SpecNamesCommand(spec json.RawMessage) bool {
 func (n NewTask) WorkingCopy() string { return n.tasksInSpec().WorkingCopy }
 
 // BeginsAt returns the id of the task whose branch is the start of the new task's working copy. It is "" if the
-// working copy begins at the present state of the repository.
+// working copy begins at the current state of the repository.
 func (n NewTask) BeginsAt() string { return n.tasksInSpec().From }
 
 // specTasks are the ids of tasks that a spec names.

@@ -20,7 +20,7 @@ const (
 	TimelineOther TimelineKind = "other"
 )
 
-// TimelineEntry is one event of a task, together with the present state of its subject.
+// TimelineEntry is one event of a task, together with the current state of its subject.
 type TimelineEntry struct {
 	// Seq is the number of the event.
 	Seq        int64        `json:"seq"`
@@ -37,12 +37,12 @@ type TimelineEntry struct {
 	Reason string `json:"reason,omitempty"`
 	// Message is the message that was posted.
 	Message *Message `json:"message,omitempty"`
-	// Question is the question in its present state. It is set only for question.asked.
+	// Question is the question in its current state. It is set only for question.asked.
 	Question *Question `json:"question,omitempty"`
 	// Resolution is how the question ended. It is set only for the event that closed it.
 	Resolution *Resolution `json:"resolution,omitempty"`
 	Progress   *Progress   `json:"progress,omitempty"`
-	// Run is the run that began or ended, in its present state.
+	// Run is the run that began or ended, in its current state.
 	Run *Run `json:"run,omitempty"`
 	// Data is the data of the event.
 	Data json.RawMessage `json:"data,omitempty"`

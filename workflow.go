@@ -82,7 +82,7 @@ type WorkflowInput struct {
 	Enum        []any  `json:"enum,omitempty"`
 }
 
-// WorkflowGraph shows the steps of a definition and the ways between them.
+// WorkflowGraph shows the steps of a definition and the edges between them.
 type WorkflowGraph struct {
 	Nodes []GraphNode `json:"nodes"`
 	Edges []GraphEdge `json:"edges"`
@@ -100,7 +100,7 @@ type GraphNode struct {
 	Condition string `json:"condition,omitempty"`
 }
 
-// GraphEdge is a way from one node to another.
+// GraphEdge is an edge from one node to another.
 type GraphEdge struct {
 	From string `json:"from"`
 	To   string `json:"to"`

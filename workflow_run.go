@@ -40,8 +40,8 @@ type WorkflowRun struct {
 	// Cause is the trigger's data: the issue and its label, the deployment, the
 	// event, or the planned instant. It contains no secrets.
 	Cause json.RawMessage `json:"cause,omitempty"`
-	// StartedBy is the person who started the run by hand, or whose act was the trigger. Such a person added the
-	// label, or did what the event reports. It is nil if no person is known, for example for a schedule or a webhook.
+	// StartedBy is the actor that started the run by hand, or whose act was the trigger. Such an act is adding the
+	// label, or causing the event. It is nil if no actor is known, for example for a schedule or a webhook.
 	StartedBy *Actor          `json:"started_by,omitempty" doc:"who started it by hand, or whose act the trigger was; absent where nobody is known"`
 	Inputs    json.RawMessage `json:"inputs,omitempty"`
 	ParentID  string          `json:"parent_id,omitempty"`
