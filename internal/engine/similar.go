@@ -6,8 +6,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// mostCompared is how many answered questions one is compared with, and
-// mostSuggested how many answers are suggested.
+// mostCompared is the largest number of answered questions that a question is
+// compared with. mostSuggested is the largest number of answers that are
+// suggested.
 const (
 	mostCompared  = 500
 	mostSuggested = 20
