@@ -154,8 +154,8 @@ func (v *verification) verifyNext(event *fermata.Event, head fermata.Chain) erro
 	return nil
 }
 
-// checkEnd checks that every event after the verified ones is newer than the end that was read first. It reads the
-// end again after the events to see this.
+// checkEnd reports a fault if the log has an event after the recorded end of the chain. The end is read after the
+// event, so an event that was added during the verification is no fault.
 func (v *verification) checkEnd() error {
 	behind, err := v.r.Events(store.EventFilter{After: v.chain.Seq, Limit: 1})
 	if err != nil {
