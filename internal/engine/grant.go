@@ -48,7 +48,7 @@ func addGrants(rc *fermata.ResumeContext, closed []*fermata.Question, r store.Re
 func isHandedGrants(r store.Reader, c fermata.Caller, t *fermata.Task) (bool, error) {
 	mayNot := c.May(fermata.ToReadGrants, fermata.InTask(t))
 	if isElsewhere := t.SessionKey != "" && !ownSession(c, t); mayNot != nil || isElsewhere {
-		return false, nil //nolint:nilerr // grants that the caller may not have are left out
+		return false, nil //nolint:nilerr // what the caller may not have is left out
 	}
 	run, err := runThatAsks(r, t)
 	if err != nil || run != nil {
