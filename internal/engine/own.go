@@ -91,8 +91,8 @@ func askingRun(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
 	return runThatAsks(r, t)
 }
 
-// checkNoStep refuses to change a task that a workflow run made for one of its steps. People approved its text, and
-// the run would not hear of a second end.
+// checkNoStep refuses to change a task that a workflow run made for one of its steps. People approved its text, and the
+// run would not learn that its work was done again.
 func checkNoStep(r taskGetter, t *fermata.Task, why string) error {
 	var spec struct {
 		Key string `json:"key"`
