@@ -172,7 +172,7 @@ type vote struct {
 	Votes     int               `json:"votes"`
 	Required  int               `json:"required"`
 	Assurance fermata.Assurance `json:"assurance"`
-	// CommentHash is the hash of the comment. The comment itself is told when the question closes.
+	// CommentHash is the hash of the comment. The event that closes the question contains the comment itself.
 	CommentHash string                  `json:"comment_hash"`
 	Signed      *fermata.SignedDecision `json:"signed,omitempty"`
 }

@@ -84,7 +84,7 @@ func (e *Engine) mayAnswerByLink(r store.Reader, m *fermata.Member, q *fermata.Q
 	return q.MayDecide(m.ByLink(r.Workspace(), q))
 }
 
-// Visit is the page that the holder of a link sees.
+// Visit is the data of the page that the holder of a link sees.
 type Visit struct {
 	Link     fermata.AnswerLink
 	Member   *fermata.Member
@@ -120,9 +120,9 @@ func (v *Visit) Confirms(token, answer string) error {
 	return v.Link.Confirms(token, v.key, v.Question.ContentHash(), answer, v.Now)
 }
 
-// OpenAnswerLink returns the page that the holder of a link sees. It changes
-// and records nothing. For a link that was not made here or was revoked, the
-// error is [fermata.CodeNotFound].
+// OpenAnswerLink returns the data of the page that the holder of a link sees.
+// It changes and records nothing. For a link that was not made here or was
+// revoked, the error is [fermata.CodeNotFound].
 func (e *Engine) OpenAnswerLink(ctx context.Context, token string) (*Visit, error) {
 	l, err := fermata.ReadAnswerLink(token)
 	if err != nil {

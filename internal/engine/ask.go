@@ -273,7 +273,7 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 		return nil, "", err
 	}
 	if denied != nil && runID == "" {
-		// A question with which a run ends is asked even so. Its grant is refused.
+		// A question with which a run ends is asked in any case. Its grant is refused.
 		return nil, "", fermata.Errorf(fermata.CodePolicyViolation, "the rule %s denies this action: no approval would let it run", denied.ID).
 			WithHint("do without it, or ask a person to change the rules of gates: fermata gate list")
 	}
@@ -302,9 +302,9 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 	return q, "", checkReach(tx.Reader, q)
 }
 
-// fitReport makes a question askable with which a run ends. If no member whom it names may answer, it asks operators
-// and admins, because they can assign it. It returns a text that tells people how the question differs from the
-// report, or "" if it does not.
+// fitReport adapts a question with which a run ends, so that it can be asked. If no member whom it names may answer,
+// it asks operators and admins, because they can assign it. It returns a text that tells people how the question
+// differs from the report, or "" if it does not.
 func fitReport(r store.Reader, q *fermata.Question, members []fermata.Member) (changed string, err error) {
 	var lines []string
 	if named := q.Assignees; q.AskOperatorsInstead(members) {

@@ -13,7 +13,7 @@ type recorded struct {
 	policy *fermata.Event
 	// These are the last events about each object, by its id. The key of an identity is the member's id and the kind.
 	members, tokens, passkeys, identities, rules, sessions, links map[string]*fermata.Event
-	// ruleUses is the number of calls that each gate rule allowed, by the rule's id.
+	// ruleUses is the number of calls that each gate rule allowed and counted, by the rule's id.
 	ruleUses map[string]int
 	// hashes are the hashes of each workflow's definitions, by its name. The last one is the newest.
 	hashes map[string][]string

@@ -116,7 +116,7 @@ func questionDiffers(q *fermata.Question, e *fermata.Event) string {
 // Events of earlier versions do not have the hash, so their facts are compared one by one.
 func askedDiffers(q *fermata.Question, e *fermata.Event) string {
 	var said recordedFacts
-	_ = json.Unmarshal(e.Data, &said) // the check of the chain already verified these bytes
+	_ = json.Unmarshal(e.Data, &said) // data that was changed breaks the chain, and the audit reports that
 	if said.ContentHash == "" || said.ContentHash != q.ContentHash() {
 		name := differs(dataOf(e), factsOf(askedFacts(q)), "type", "title", "project", "risk", "items", "approvals", "action_hash")
 		if name == "" && said.ContentHash != "" {
@@ -145,7 +145,8 @@ func approvedAction(q *fermata.Question) json.RawMessage {
 	return q.Action
 }
 
-// checkRest compares what the last events decide. The checks of each page in follow compare the rest.
+// checkRest compares the tables with the last events: the policy, members, tokens and all other objects for which the
+// last event decides. The checks in follow compare the rest, page by page.
 func (v *verification) checkRest() error {
 	p, err := v.r.Policy()
 	if err != nil {
@@ -441,7 +442,7 @@ func (v *verification) checkGrants(events []*fermata.Event) error {
 // dataOf returns the data of an event as facts by name.
 func dataOf(e *fermata.Event) map[string]any {
 	var facts map[string]any
-	_ = json.Unmarshal(e.Data, &facts) // the check of the chain already verified these bytes
+	_ = json.Unmarshal(e.Data, &facts) // data that was changed breaks the chain, and the audit reports that
 	return facts
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // CheckWitnesses returns an error if the newest event that a witness vouches for is missing or different in the
-// database.
+// database, or if a witness cannot be read.
 func (e *Engine) CheckWitnesses(ctx context.Context) error {
 	for _, w := range e.readable() {
 		kept, err := w.Kept(ctx)

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// FlowLasts is the longest time for a sign-in by an identity provider or a passkey.
+// FlowLasts is the time limit for a sign-in with the identity provider or a passkey, and for adding a passkey.
 const FlowLasts = 10 * time.Minute
 
 // flowPrefix begins the secrets by which a browser proves that it began a flow.
@@ -41,7 +41,7 @@ func (e *Engine) BeginFlow(ctx context.Context, kind string, v any) (string, err
 	})
 }
 
-// EndFlow reads the stored data of a flow into v. It works once: with any result, the flow is over.
+// EndFlow reads the stored data of a flow into v. It works only once: the flow is over, even if the call fails.
 func (e *Engine) EndFlow(ctx context.Context, kind, secret string, v any) error {
 	if !fermata.WholeSecret(flowPrefix, secret) {
 		return badFlow()
@@ -81,8 +81,8 @@ type Identity struct {
 
 // SignInByIdentity signs in the member of an identity from the identity provider. This is the member who signed in
 // with the identity before, else the member with the verified address, else the person who was invited by that
-// address. There is no other way to become a member. If groups at the provider give a role, the member gets this
-// role; only the last admin stays an admin.
+// address. An identity makes a person a member in no other way. If groups at the provider give a role, the member
+// gets this role; only the last admin stays an admin.
 func (e *Engine) SignInByIdentity(ctx context.Context, id Identity, from Browser) (*SignedIn, error) {
 	own := fermata.NewSecretOf(fermata.SessionPrefix)
 	var in *SignedIn

@@ -163,7 +163,7 @@ func (h *LeasedRun) policy(limits fermata.Thresholds) (fermata.Policy, error) {
 }
 
 // Block stops the task until one of its children has ended, but at most until an instant. A nil instant means no
-// limit. Without children, it defers the task.
+// limit. Without children, it defers the task until the instant.
 func (h *LeasedRun) Block(on []string, until *time.Time) error {
 	if len(on) == 0 && until != nil {
 		return h.Defer(*until)

@@ -36,8 +36,8 @@ func linkFacts(l *fermata.Link) map[string]any {
 	return facts
 }
 
-// makerAssurance is the assurance of a caller that makes a link. The server
-// itself has the highest one that a link can give.
+// makerAssurance returns the assurance that counts for the maker of a link. For
+// the server itself, it is the highest one that a link can give.
 func makerAssurance(c fermata.Caller) fermata.Assurance {
 	if c.Kind == fermata.ActorSystem {
 		return fermata.AssuranceSession

@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// questionID returns the full id for an id, or the part of one, that a person typed.
+// questionID returns the full id for an id, or the end of one, that a person typed.
 func (e *Engine) questionID(ctx context.Context, c fermata.Caller, typed string) (string, error) {
 	return e.reads(ctx, c).FindID("question", "questions", fermata.PrefixQuestion, typed)
 }

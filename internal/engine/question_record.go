@@ -70,7 +70,7 @@ type recordedFacts struct {
 // take adds what an event says about the question.
 func (r *questionRecord) take(e *fermata.Event) {
 	var said recordedFacts
-	_ = json.Unmarshal(e.Data, &said) // the check of the chain verifies these bytes
+	_ = json.Unmarshal(e.Data, &said) // data that was changed breaks the chain, and the audit reports that
 	switch e.Type {
 	case fermata.EventQuestionAsked:
 		r.opening = e

@@ -73,8 +73,8 @@ func reachable(channels []*fermata.Channel) []string {
 // askers.
 func callsBack(c *fermata.Channel) bool { return c.Enabled && c.Kind == fermata.KindCallback }
 
-// checkMail refuses a question that wants mail sent to an address whose owner
-// may not answer it.
+// checkMail refuses a question that wants mail sent to an address that no
+// member has, or whose member may not answer it.
 func checkMail(r store.Reader, q *fermata.Question) error {
 	addresses := q.MailTo(fermata.KindEmail)
 	if len(addresses) == 0 {

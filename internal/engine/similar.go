@@ -14,7 +14,8 @@ const (
 	mostSuggested = 20
 )
 
-// Similar returns what people answered to questions like this one.
+// Similar returns the answers that people gave to questions like this one, the
+// most frequent first. There are at most 20.
 func (e *Engine) Similar(ctx context.Context, c fermata.Caller, id string) ([]fermata.PastAnswer, error) {
 	if err := c.May(fermata.ToReadQuestions, fermata.Somewhere); err != nil {
 		return nil, err

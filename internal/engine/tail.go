@@ -193,8 +193,8 @@ func (t *Tail) Next(ctx context.Context, workspace string, after int64) ([]*Tail
 	}
 }
 
-// eventsAfter returns events from memory. old reports that the reader is
-// further behind than the memory.
+// eventsAfter returns events from memory. old reports that the reader is too
+// far behind, so that it must read the database.
 func (t *Tail) eventsAfter(workspace string, after int64) (events []*TailEvent, more chan struct{}, old bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// taskID returns the full id for an id, or the part of one, that a person typed.
+// taskID returns the full id for an id, or the end of one, that a person typed.
 func (e *Engine) taskID(ctx context.Context, c fermata.Caller, typed string) (string, error) {
 	return e.reads(ctx, c).FindID("task", "tasks", fermata.PrefixTask, typed)
 }
@@ -55,7 +55,7 @@ func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.New
 	})
 }
 
-// expandIDs replaces short forms of ids by full ids.
+// expandIDs replaces ids that were shortened to their end by full ids.
 func (e *Engine) expandIDs(ctx context.Context, c fermata.Caller, parent *string, blockedBy []string) error {
 	var err error
 	if parent != nil && *parent != "" {
