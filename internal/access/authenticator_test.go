@@ -13,8 +13,8 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// authenticator is a device with passkeys, in software: it makes keys and signs
-// as WebAuthn wants it. Its fields make it lie.
+// authenticator is a software device with passkeys. It makes keys and signs as
+// WebAuthn specifies. Its fields can make it cheat.
 type authenticator struct {
 	t       *testing.T
 	key     *ecdsa.PrivateKey
@@ -26,8 +26,8 @@ type authenticator struct {
 	counter uint32
 }
 
-// present and verified are the flags of a person who touched the device, and
-// of one whom it knows.
+// present is the flag for a person who touched the device; verified is the flag
+// for a person whom the device recognised.
 const (
 	present  = 0x01
 	verified = 0x04
@@ -48,7 +48,7 @@ func (a *authenticator) must(err error) {
 
 func text(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// wanted is what is read of the options.
+// wanted is the part of the options that the authenticator reads.
 type wanted struct {
 	Options struct {
 		PublicKey struct {

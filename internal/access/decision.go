@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// BeginSignature returns what navigator.credentials.get takes to let the caller sign a decision. It keeps nothing: the decision
-// says who may use it, for what and for how long.
+// BeginSignature returns the options for navigator.credentials.get with which the caller signs a decision. It stores
+// nothing, because the decision itself says who may use it, for what and for how long.
 func (p *Passkeys) BeginSignature(ctx context.Context, c fermata.Caller, decision string) (json.RawMessage, error) {
 	if err := c.May(fermata.ToAnswer, fermata.Somewhere); err != nil {
 		return nil, err
@@ -41,8 +41,8 @@ func (p *Passkeys) BeginSignature(ctx context.Context, c fermata.Caller, decisio
 	return options, nil
 }
 
-// CheckSignature returns what the caller signed, after it has checked that a passkey of the caller signed it on a page of this
-// server. Whether it is the decision for the answer says [fermata.Question.ApplyAnswer].
+// CheckSignature returns the decision that the caller signed. It first checks that a passkey of the caller signed it
+// on a page of this server. It does not check that the decision fits the answer: [fermata.Question.ApplyAnswer] does.
 func (p *Passkeys) CheckSignature(ctx context.Context, c fermata.Caller, s *fermata.AnswerSignature) (*fermata.SignedDecision, error) {
 	if err := c.May(fermata.ToAnswer, fermata.Somewhere); err != nil {
 		return nil, err
@@ -66,8 +66,8 @@ func (p *Passkeys) CheckSignature(ctx context.Context, c fermata.Caller, s *ferm
 	if err != nil {
 		return nil, badSignature(err)
 	}
-	// The counter of the passkey is compared with that of the last sign-in, and is not kept: the same answer may come twice
-	// where a connection broke.
+	// The counter of the passkey is compared with that of the last sign-in, but not stored, because the same answer
+	// may come twice if a connection broke.
 	if signed.PasskeyID, _, err = who.usedCredential(used); err != nil {
 		return nil, badSignature(err)
 	}

@@ -21,7 +21,7 @@ var coder = fermata.Caller{
 
 const dropTable = `{"command":"drop table orders"}`
 
-// dangerous asks whether something critical may run.
+// dangerous asks for the approval of a critical action.
 func (w *world) dangerous(approvals *fermata.Quorum) *fermata.Question {
 	w.Helper()
 	q, err := w.e.AskOutside(w.Context(), coder, "", "", fermata.Ask{
@@ -31,14 +31,14 @@ func (w *world) dangerous(approvals *fermata.Quorum) *fermata.Question {
 	return q
 }
 
-// prepared is what the server prepared, and the body of the answer for which it did.
+// prepared is a decision that the server prepared, and the answer for which it did.
 type prepared struct {
 	Decision string
 	reply    string
 	answer   map[string]any
 }
 
-// prepare lets the server prepare an answer.
+// prepare makes the server prepare the decision for an answer.
 func (b *browser) prepare(q *fermata.Question, answer map[string]any) prepared {
 	b.w.Helper()
 	body, err := json.Marshal(answer)
@@ -65,7 +65,7 @@ func yes(q *fermata.Question) map[string]any {
 	return map[string]any{"answer": "approve", "action_hash": q.ActionHash, "comment": "after the backup"}
 }
 
-// approve approves the question, and the passkey signs it.
+// approve approves the question with a signature of the passkey.
 func (b *browser) approve(q *fermata.Question, a *authenticator) {
 	b.w.Helper()
 	b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", b.prepare(q, yes(q)).signedBy(a))
@@ -96,11 +96,12 @@ func (w *world) audit() engine.AuditReport {
 	return report
 }
 
-// A passkey signs the decision itself. What it signed stands behind the grant, in the audit and in the receipt.
+// A passkey signs the decision itself. The signature supports the grant, and is verified in the audit and the
+// receipt.
 func TestAPasskeySignsADecision(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		a, b := w.enrolled("ann"), w.desk()
-		// The link shows less than a passkey: the signature shows the rest.
+		// A sign-in by link has a lower assurance than one by passkey. The signature makes up for it.
 		b.signIn("ann")
 		q := w.dangerous(nil)
 		if r := b.must(http.StatusOK, "GET /v1/questions/"+q.ID, ""); !strings.Contains(r.body, `"needs_signature":true`) {
@@ -113,7 +114,7 @@ func TestAPasskeySignsADecision(t *testing.T) {
 		if r := b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", body); !strings.Contains(r.body, `"assurance":"passkey"`) {
 			w.Errorf("%s", r.body)
 		}
-		// A browser whose connection broke sends it again.
+		// A browser whose connection broke sends the answer again.
 		b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", body)
 		if report := w.audit(); !report.OK || report.Signed != 1 {
 			w.Errorf("%+v", report)
@@ -143,7 +144,7 @@ func TestAPasskeySignsADecision(t *testing.T) {
 	})
 }
 
-// receipt reads the receipt of a question as whoever keeps it does.
+// receipt reads and verifies the receipt of a question, as its recipient does.
 func (w *world) receipt(b *browser, q *fermata.Question) fermata.DecisionReceipt {
 	w.Helper()
 	var signed fermata.SignedReceipt
@@ -156,7 +157,7 @@ func (w *world) receipt(b *browser, q *fermata.Question) fermata.DecisionReceipt
 	return r
 }
 
-// Where two people decide, a signature is not needed; one that was made is kept with the vote.
+// If two people decide, a signature is not needed, but one that was made is stored with the vote.
 func TestAVoteIsSigned(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		a, ann := w.enrolled("ann"), w.desk()
@@ -182,7 +183,7 @@ func TestAVoteIsSigned(t *testing.T) {
 	})
 }
 
-// What a passkey of the person did not sign, on a page of this server, for this very answer, decides nothing.
+// A decision counts only if a passkey of the person signed it, on a page of this server, for exactly this answer.
 func TestAForgedDecision(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		good, other := w.enrolled("ann"), w.enrolled("bob")
@@ -212,7 +213,7 @@ func TestAForgedDecision(t *testing.T) {
 			change(&a)
 			refused(name, b.prepare(q, yes(q)).signedBy(&a))
 		}
-		// One field of what was signed, or of the answer, is another.
+		// One field of the signed decision or of the answer is changed.
 		for name, forge := range map[string][2]string{
 			"another answer":    {`"answer":"approve"`, `"answer":"reject"`},
 			"another comment":   {`"comment":"after the backup"`, `"comment":"now"`},
@@ -241,7 +242,8 @@ func TestAForgedDecision(t *testing.T) {
 	})
 }
 
-// The server itself cannot make a yes: a decision that the person's passkey did not sign opens nothing, and the audit finds it.
+// The server itself cannot make an approval: a decision that the person's passkey did not sign lets nothing run, and
+// the audit finds it.
 func TestTheServerForgesNoDecision(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		a, b := w.enrolled("ann"), w.desk()
@@ -255,7 +257,7 @@ func TestTheServerForgesNoDecision(t *testing.T) {
 		w.ok(json.Unmarshal([]byte(a.get(session.reply)), &made))
 		keys, err := w.e.Passkeys(w.Context(), ann)
 		w.ok(err)
-		// A true signature of ann's passkey, for another decision.
+		// This is a valid signature of ann's passkey, but for another decision.
 		answer := fermata.Answer{Answer: "approve", ActionHash: forged.ActionHash, Signed: &fermata.SignedDecision{
 			Decision: d.Text(), PasskeyID: keys[0].ID, RelyingParty: "localhost", Credential: made.Credential,
 		}}
@@ -274,7 +276,8 @@ func TestTheServerForgesNoDecision(t *testing.T) {
 	})
 }
 
-// A question whose words were edited after a passkey signed the answer is found by its event, and by the signature alone.
+// If the text of a question is edited after a passkey signed the answer, both the event and the signature alone show
+// it.
 func TestTheWordsOfASignedDecisionStay(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		a, b := w.enrolled("ann"), w.desk()
@@ -296,7 +299,7 @@ func TestTheWordsOfASignedDecisionStay(t *testing.T) {
 	})
 }
 
-// An approval stands on a passkey that its owner has still.
+// An approval counts only while its owner still has the passkey.
 func TestARemovedPasskeyOpensNothing(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		a, b := w.enrolled("ann"), w.desk()

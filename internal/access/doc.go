@@ -1,4 +1,4 @@
-// Package access speaks the protocols by which people show who they are: links
-// by mail, an identity provider (OpenID Connect), passkeys (WebAuthn). What
-// comes of it, a session, is the engine's.
+// Package access implements the protocols by which people sign in: links by
+// mail, an identity provider (OpenID Connect), and passkeys (WebAuthn). The
+// engine makes the session that follows.
 package access

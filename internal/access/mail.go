@@ -18,37 +18,39 @@ import (
 )
 
 const (
-	// mailsWaiting bounds the mails that wait to be sent; more are dropped, and
-	// whoever wants one asks again.
+	// mailsWaiting is the largest number of mails that wait to be sent. Further
+	// mails are dropped, and people must ask again.
 	mailsWaiting = 256
-	// mailWithin is how long one mail may take.
+	// mailWithin is the time limit for sending one mail.
 	mailWithin = 30 * time.Second
-	// A mailbox gets at most some links at once, and then one a minute.
+	// A mailbox gets at most mailboxBurst links at once, and then one in
+	// mailboxEvery. mailboxesKept is the largest number of mailboxes that are
+	// counted.
 	mailboxBurst  = 3
 	mailboxEvery  = time.Minute
 	mailboxesKept = 10_000
 )
 
-// MailOptions say how mails are sent.
+// MailOptions configure how mails are sent.
 type MailOptions struct {
 	// Server is smtp://user:password@host:port, or smtps://… for a port that
 	// speaks TLS from the start.
 	Server string
 	// From is the sender's address, also in the form Name <address>.
 	From string
-	// Link makes the address of a link of its secret.
+	// Link returns the address of a link for its secret.
 	Link   func(secret string) string
 	Engine *engine.Engine
 	Log    *slog.Logger
 }
 
-// Mail sends links. Whether an address is a member's is looked up by the one
-// goroutine of [Mail.Run], so that nobody learns it from how long a reply takes.
+// Mail sends links. The goroutine of [Mail.Run] looks up whether an address
+// belongs to a member, so that the time of a reply does not reveal it.
 type Mail struct {
 	MailOptions
 	client *gomail.Client
 	jobs   chan func(context.Context) error
-	// recent holds how often a mailbox was written to; only Run uses it.
+	// recent limits how often each mailbox gets a mail. Only Run uses it.
 	recent map[string]*rate.Limiter
 }
 
@@ -56,7 +58,7 @@ type Mail struct {
 func NewMail(o MailOptions) (*Mail, error) {
 	u, err := url.Parse(o.Server)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.Path != "" && u.Path != "/" {
-		// The text of the error could hold the password.
+		// The text of the error could contain the password.
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--smtp must be smtp://user:password@host:port or smtps://…")
 	}
 	if err := gomail.NewMsg().From(o.From); err != nil {
@@ -72,15 +74,16 @@ func NewMail(o MailOptions) (*Mail, error) {
 	return &Mail{MailOptions: o, client: client, jobs: make(chan func(context.Context) error, mailsWaiting), recent: map[string]*rate.Limiter{}}, nil
 }
 
-// smtpOptions reads the address. Mails go over TLS; only to this machine they
-// may go without.
+// smtpOptions returns the options for a server address. Mails go over TLS; TLS
+// is optional only for a server on this machine.
 func smtpOptions(u *url.URL) []gomail.Option {
 	opts, auth := []gomail.Option{gomail.WithTimeout(mailWithin)}, gomail.SMTPAuthAutoDiscover
 	switch ip := net.ParseIP(u.Hostname()); {
 	case u.Scheme == "smtps":
 		opts = append(opts, gomail.WithSSLPort(false))
 	case u.Hostname() == "localhost" || ip != nil && ip.IsLoopback():
-		// Without TLS the library finds no way to sign in by itself.
+		// Without TLS, the library does not find an authentication method by
+		// itself.
 		opts, auth = append(opts, gomail.WithTLSPortPolicy(gomail.TLSOpportunistic)), gomail.SMTPAuthPlain
 	default:
 		opts = append(opts, gomail.WithTLSPortPolicy(gomail.TLSMandatory))
@@ -116,7 +119,8 @@ func (m *Mail) enqueue(job func(context.Context) error) {
 	}
 }
 
-// SendSignIn sends a link to the member who has the address, if any has.
+// SendSignIn sends a link to the member with the address, if there is one. It
+// returns at once.
 func (m *Mail) SendSignIn(email string) {
 	m.enqueue(func(ctx context.Context) error {
 		if !m.mayWriteTo(email) {
@@ -138,7 +142,7 @@ func (m *Mail) SendSignIn(email string) {
 	})
 }
 
-// SendInvitation sends the link of an invitation.
+// SendInvitation sends the link of an invitation. It returns at once.
 func (m *Mail) SendInvitation(i *fermata.Invitation) {
 	m.enqueue(func(ctx context.Context) error {
 		by := i.CreatedBy.Name
@@ -153,7 +157,7 @@ func (m *Mail) SendInvitation(i *fermata.Invitation) {
 	})
 }
 
-// mayWriteTo bounds the mails to one mailbox.
+// mayWriteTo reports whether a mailbox may get another mail.
 func (m *Mail) mayWriteTo(email string) bool {
 	bucket, ok := m.recent[email]
 	if !ok {
@@ -177,7 +181,7 @@ func (m *Mail) send(ctx context.Context, to string, l letter) error {
 	msg.Subject(l.Subject)
 	msg.SetDate()
 	msg.SetMessageID()
-	// Nobody's out-of-office reply shall answer.
+	// This asks mail programs to send no out-of-office reply (RFC 3834).
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
 	text, html, err := l.render()
 	if err != nil {
@@ -193,6 +197,6 @@ func (m *Mail) send(ctx context.Context, to string, l letter) error {
 	return nil
 }
 
-// linkSecret finds the secret of a link, which a mail server may repeat when it
-// refuses the mail. Whoever reads it in a log could sign in.
+// linkSecret matches the secret of a link. A mail server may repeat it when it
+// refuses the mail, and a person who reads it in a log could sign in.
 var linkSecret = regexp.MustCompile(fermata.LinkPrefix + `\w+`)

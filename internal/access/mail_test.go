@@ -27,12 +27,13 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// postOffice is an SMTP server that wants a password and keeps what it gets.
+// postOffice is an SMTP server that requires a password and stores the mails.
 type postOffice struct {
 	t        *testing.T
 	addr     string
 	received chan delivered
-	// repeats says that mails are refused with the link that they hold.
+	// repeats makes the server refuse mails with an error that contains their
+	// link.
 	repeats bool
 }
 
@@ -63,7 +64,7 @@ func newPostOffice(t *testing.T) *postOffice {
 	return p
 }
 
-// NewSession begins a conversation.
+// NewSession implements [smtp.Backend].
 func (p *postOffice) NewSession(*smtp.Conn) (smtp.Session, error) {
 	return &conversation{office: p}, nil
 }
@@ -114,7 +115,7 @@ func (c *conversation) Data(r io.Reader) error {
 	return err
 }
 
-// next waits for a mail to the address and returns its plain text.
+// next waits for a mail to the address and returns its subject and plain text.
 func (p *postOffice) next(to string) (subject, text string) {
 	p.t.Helper()
 	d := patience.Receive(p.t, "a mail comes", p.received)
@@ -156,7 +157,7 @@ func (p *postOffice) link(to string) string {
 	return link
 }
 
-// mails lets the server send mails.
+// mails configures a server that sends mails.
 func mails(w *world, c *api.Config) {
 	w.office = newPostOffice(w.T)
 	w.mail(c, "smtp://fermata:p%40ss%20word@"+w.office.addr, slog.New(slog.NewTextHandler(w.Output(), nil)))
@@ -207,8 +208,8 @@ func TestMailSignsIn(t *testing.T) {
 	})
 }
 
-// TestMailTellsNobodyWhoIsKnown: the reply is the same, and only who is known
-// gets a mail.
+// TestMailTellsNobodyWhoIsKnown: the reply is the same for every address, and
+// only a member gets a mail.
 func TestMailTellsNobodyWhoIsKnown(t *testing.T) {
 	each(t, mails, func(w *world) {
 		office := w.office
@@ -220,7 +221,7 @@ func TestMailTellsNobodyWhoIsKnown(t *testing.T) {
 		if unknown != known || disabled != known || known.body != "" {
 			w.Errorf("%+v\n%+v\n%+v", unknown, disabled, known)
 		}
-		// Mails are sent in order: the first is the only one.
+		// Mails are sent in order, so this mail is the only one.
 		office.link("ann@example.com")
 		if len(office.received) > 0 {
 			w.Error("somebody who is not known got a mail")
@@ -228,8 +229,8 @@ func TestMailTellsNobodyWhoIsKnown(t *testing.T) {
 	})
 }
 
-// TestMailLeadsToTheServerAlone: what a request calls the server does not get
-// into the mail.
+// TestMailLeadsToTheServerAlone: the host name in a request does not get into
+// the mail.
 func TestMailLeadsToTheServerAlone(t *testing.T) {
 	each(t, mails, func(w *world) {
 		office := w.office
@@ -304,7 +305,8 @@ func TestInvitationByMail(t *testing.T) {
 	})
 }
 
-// TestMailOfTheOldAddressIsVoid: whoever reads the old mailbox does not come in.
+// TestMailOfTheOldAddressIsVoid: a person who reads the old mailbox cannot sign
+// in.
 func TestMailOfTheOldAddressIsVoid(t *testing.T) {
 	each(t, mails, func(w *world) {
 		office := w.office
@@ -319,7 +321,7 @@ func TestMailOfTheOldAddressIsVoid(t *testing.T) {
 	})
 }
 
-// lines hands every line of a log on.
+// lines sends every line of a log to a channel.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {
@@ -327,8 +329,8 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestMailIsRefusedWithItsLink: what a mail server repeats of a mail is no link
-// in the log.
+// TestMailIsRefusedWithItsLink: if a mail server repeats a mail in its error,
+// the link does not get into the log.
 func TestMailIsRefusedWithItsLink(t *testing.T) {
 	with := func(w *world, c *api.Config) {
 		w.logged = make(lines, 10)
@@ -345,7 +347,7 @@ func TestMailIsRefusedWithItsLink(t *testing.T) {
 	})
 }
 
-// TestMailServerIsDown: nobody is told, but the operator is; the password is in
+// TestMailServerIsDown: only the operator learns of it, and the password is in
 // no log.
 func TestMailServerIsDown(t *testing.T) {
 	with := func(w *world, c *api.Config) {

@@ -18,27 +18,27 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// OIDCOptions name an identity provider.
+// OIDCOptions configure an identity provider.
 type OIDCOptions struct {
 	Issuer, ClientID, ClientSecret string
-	// Name is what the button says; empty takes the issuer's host.
+	// Name is the text on the sign-in button; empty means the issuer's host.
 	Name string
-	// TrustEmail takes the address of who signs in as verified where the provider does not say whether it is.
+	// TrustEmail treats an address as verified if the provider does not say whether it is.
 	TrustEmail bool
-	// Roles are the roles of people by their groups at the provider. Where there are any, they decide at each sign-in. GroupsClaim is the
-	// claim that lists the groups; empty takes "groups".
+	// Roles are roles by group at the provider. If there are any, they decide a member's role at each sign-in.
+	// GroupsClaim is the claim that lists the groups; empty means "groups".
 	Roles       map[string]string
 	GroupsClaim string
-	// Redirect is where the provider sends people back to.
+	// Redirect is the address to which the provider sends people back.
 	Redirect string
 	Engine   *engine.Engine
 }
 
-// providerWithin is how long the provider may take for one reply.
+// providerWithin is the time limit for one reply of the provider.
 const providerWithin = 10 * time.Second
 
-// OIDC signs people in by an identity provider, with the authorization code
-// flow, PKCE, state and nonce.
+// OIDC signs people in with an identity provider. It uses the authorization
+// code flow with PKCE, state and nonce.
 type OIDC struct {
 	OIDCOptions
 	http *http.Client
@@ -47,8 +47,8 @@ type OIDC struct {
 	provider *oidc.Provider
 }
 
-// NewOIDC checks the options. The provider is asked at the first sign-in, so
-// that the server starts without it.
+// NewOIDC checks the options. It does not connect to the provider until the
+// first sign-in, so that the server starts without it.
 func NewOIDC(o OIDCOptions) (*OIDC, error) {
 	u, err := url.Parse(o.Issuer)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -70,8 +70,8 @@ func NewOIDC(o OIDCOptions) (*OIDC, error) {
 	return &OIDC{OIDCOptions: o, http: &http.Client{Timeout: providerWithin, CheckRedirect: staysAtHost}}, nil
 }
 
-// staysAtHost follows a redirection of the provider at its own host only. Elsewhere it could
-// lead to addresses that only the server reaches, or take the code of a sign-in there.
+// staysAtHost follows a redirect of the provider only to the same host. Another redirect could lead to addresses that
+// only the server reaches, or give the code of a sign-in to another host.
 func staysAtHost(to *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	switch {
@@ -84,10 +84,10 @@ func staysAtHost(to *http.Request, via []*http.Request) error {
 	}
 }
 
-// DisplayName is what the button says.
+// DisplayName returns the text on the sign-in button.
 func (o *OIDC) DisplayName() string { return o.Name }
 
-// begun is what the end of a flow must match.
+// begun is the stored data of a flow that its end must match.
 type begun struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
@@ -95,7 +95,7 @@ type begun struct {
 	Return   string `json:"return"`
 }
 
-// discover asks the provider for its addresses and keys, once.
+// discover reads the provider's addresses and keys, once.
 func (o *OIDC) discover(ctx context.Context) (*oidc.Provider, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,7 +115,7 @@ func unreachable(err error) error {
 		WithHint("try again; if it stays, an admin finds the cause in the server's log"), err)
 }
 
-// withCause keeps a cause for the log that is not sent.
+// withCause adds a cause for the log that is not sent to the client.
 func withCause(e *fermata.Error, cause error) error { return fmt.Errorf("%w (%w)", e, cause) }
 
 func (o *OIDC) config(p *oidc.Provider) *oauth2.Config {
@@ -125,8 +125,8 @@ func (o *OIDC) config(p *oidc.Provider) *oauth2.Config {
 	}
 }
 
-// Begin returns where to send the browser, and the secret that it keeps until
-// it is back. The path is where it goes then.
+// Begin returns the address to which the browser goes, and the secret that the
+// browser keeps until it is back. path is the page that it opens then.
 func (o *OIDC) Begin(ctx context.Context, path string) (address, secret string, err error) {
 	p, err := o.discover(ctx)
 	if err != nil {
@@ -139,8 +139,9 @@ func (o *OIDC) Begin(ctx context.Context, path string) (address, secret string, 
 	return o.config(p).AuthCodeURL(b.State, oidc.Nonce(b.Nonce), oauth2.S256ChallengeOption(b.Verifier)), secret, nil
 }
 
-// End reads what the provider says of who came back. The secret is what the
-// browser kept. It returns where the browser goes now.
+// End returns the identity of the person who came back from the provider, and
+// the path that the browser opens next. secret is the secret that [OIDC.Begin]
+// returned.
 func (o *OIDC) End(ctx context.Context, secret string, query url.Values) (engine.Identity, string, error) {
 	var b begun
 	if err := o.Engine.EndFlow(ctx, engine.FlowOIDC, secret, &b); err != nil {
@@ -163,7 +164,7 @@ func refusal(message string) error {
 	return fermata.Errorf(fermata.CodeUnauthenticated, "%s", message).WithHint("begin again")
 }
 
-// exchange redeems the code and verifies what comes for it.
+// exchange exchanges the code for tokens and verifies them.
 func (o *OIDC) exchange(ctx context.Context, b begun, code string) (engine.Identity, error) {
 	p, err := o.discover(ctx)
 	if err != nil {
@@ -201,7 +202,7 @@ func (o *OIDC) exchange(ctx context.Context, b begun, code string) (engine.Ident
 	return id, nil
 }
 
-// claims are what the provider says of who signs in (OpenID Connect Core 1.0 §5.1).
+// claims are the claims about the person who signs in (OpenID Connect Core 1.0 §5.1).
 type claims struct {
 	Email      string   `json:"email"`
 	Verified   verified `json:"email_verified"`
@@ -209,18 +210,18 @@ type claims struct {
 	Authorized string   `json:"azp"`
 }
 
-// isFor reports whether the token was issued to this client (OpenID Connect Core 1.0 §3.1.3.7, rules 4 and 5). One for
-// several audiences names whom it was issued to.
+// isFor reports whether the token was issued to this client (OpenID Connect Core 1.0 §3.1.3.7, rules 4 and 5). A
+// token for several audiences must name the client to which it was issued.
 func (c claims) isFor(client string, audience []string) bool {
 	return c.Authorized == client || c.Authorized == "" && len(audience) == 1
 }
 
-// verified is whether the provider verified an address. Some write it as a text, and some leave it out.
+// verified is the claim that an address was verified. Some providers write it as a text, and some leave it out.
 type verified struct{ said, yes bool }
 
 func (v verified) isMissing() bool { return !v.said }
 
-// UnmarshalJSON reads true, "true" and their opposites. Anything else is no.
+// UnmarshalJSON reads true and false, also as texts. Any other value counts as false.
 func (v *verified) UnmarshalJSON(data []byte) error {
 	text := strings.ToLower(strings.Trim(string(data), `"`))
 	*v = verified{said: text != "null", yes: text == "true"}

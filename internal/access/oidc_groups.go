@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// checkRoles refuses a role that there is not.
+// checkRoles refuses unknown roles.
 func checkRoles(roles map[string]string) error {
 	for group, role := range roles {
 		if group == "" || !slices.Contains(fermata.Roles, fermata.Role(role)) {
@@ -20,7 +20,8 @@ func checkRoles(roles map[string]string) error {
 	return nil
 }
 
-// groupScopes returns the scope groups if the provider has it: some providers tell the groups only to a client that asks for it.
+// groupScopes returns the scope groups if the provider supports it. Some providers send the groups only to clients
+// that ask for this scope.
 func (o *OIDC) groupScopes(p *oidc.Provider) []string {
 	var known struct {
 		Scopes []string `json:"scopes_supported"`
@@ -31,8 +32,8 @@ func (o *OIDC) groupScopes(p *oidc.Provider) []string {
 	return []string{"groups"}
 }
 
-// roleOf returns the highest role that the groups of the person give, or the role none where none of them gives one. It returns ""
-// where groups give no roles here.
+// roleOf returns the highest role that the person's groups give, or the role none if no group gives a role. It
+// returns "" if no roles are configured for groups.
 func (o *OIDC) roleOf(token *oidc.IDToken) (fermata.Role, error) {
 	if len(o.Roles) == 0 {
 		return "", nil
@@ -54,7 +55,7 @@ func (o *OIDC) roleOf(token *oidc.IDToken) (fermata.Role, error) {
 	return most, nil
 }
 
-// namesIn reads a list of names, or a single one. Providers leave the claim out for who is in no group.
+// namesIn reads a list of names, or a single one. Providers leave the claim out for a person without groups.
 func namesIn(claim json.RawMessage) (names []string, err error) {
 	if len(claim) == 0 || string(claim) == "null" {
 		return nil, nil

@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// signOutWithin is how long a sign-out waits for the provider. The server asks it only if nobody has signed in by it since the start.
+// signOutWithin is how long a sign-out waits for the provider. The server asks it only if nobody has signed in with
+// it since the server started.
 const signOutWithin = 3 * time.Second
 
-// SignOutURL returns where a browser ends its session at the provider (OpenID Connect RP-Initiated Logout 1.0 §2). It is empty where the
-// provider has no such address, or does not answer.
+// SignOutURL returns the address at which a browser ends its session at the provider (OpenID Connect RP-Initiated
+// Logout 1.0 §2). It returns "" if the provider has no such address or does not answer.
 func (o *OIDC) SignOutURL(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, signOutWithin)
 	defer cancel()

@@ -26,9 +26,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// provider is an identity provider: discovery, keys, the authorization
-// endpoint and the token endpoint, with real signatures. It checks what a real
-// one checks: client, redirect address, PKCE, and that a code is used once.
+// provider is an identity provider: discovery, keys, the authorization endpoint
+// and the token endpoint, with real signatures. Like a real one, it checks the
+// client, the redirect address and PKCE, and that a code is used once.
 type provider struct {
 	t      *testing.T
 	meta   *oidctest.Server
@@ -37,18 +37,18 @@ type provider struct {
 
 	mu    sync.Mutex
 	codes map[string]url.Values
-	// subject, email and so on are who signs in there; forge changes the claims.
+	// claims describe the person who signs in. forge changes the claims before they are signed.
 	claims map[string]any
 	forge  func(claims map[string]any)
 	signer *ecdsa.PrivateKey
-	// refuse makes the person say no.
+	// refuse makes the person refuse the sign-in.
 	refuse bool
-	// redirected is a path that leads elsewhere.
+	// redirected is a path that redirects to the address in to.
 	redirected, to string
-	// scopes are those that it has; asked are those of the last sign-in.
+	// scopes are the scopes that the provider supports. asked are the scopes of the last sign-in.
 	scopes []string
 	asked  string
-	// endSession is where sessions end there; empty leaves it out.
+	// endSession is the address that ends sessions; empty leaves it out.
 	endSession string
 }
 
@@ -69,7 +69,7 @@ func newProvider(t *testing.T) *provider {
 	return p
 }
 
-// ServeHTTP answers browsers and the server.
+// ServeHTTP replies to browsers and to the server.
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,14 +164,14 @@ func withProvider(w *world, c *api.Config) {
 	w.ok(err)
 }
 
-// leave goes to the provider and returns the address that it sends back to.
+// leave goes to the provider and returns the address to which it sends the browser back.
 func (b *browser) leave(path string) string {
 	b.w.Helper()
 	start := b.must(http.StatusSeeOther, "GET /v1/sign-in/oidc/start?return="+url.QueryEscape(path), "")
 	return b.must(http.StatusFound, "GET "+start.location, "").location
 }
 
-// comeBack goes the whole way and returns where it ends.
+// comeBack does the whole sign-in and returns the path at which it ends.
 func (b *browser) comeBack(path string) string {
 	b.w.Helper()
 	return b.must(http.StatusSeeOther, "GET "+b.leave(path), "", "Sec-Fetch-Site", "cross-site").location
@@ -191,12 +191,12 @@ func TestIdentityProviderSignsIn(t *testing.T) {
 		if len(b.cookies) != 1 {
 			w.Errorf("cookies: %v", b.cookies)
 		}
-		// From now on the subject is who it is, whatever the address says.
+		// After the first sign-in, the subject identifies the member, whatever the address is.
 		w.idp.claims["email"] = "changed@example.com"
 		other := w.browser()
 		other.comeBack("/")
 		other.is("ann", fermata.AssuranceSession)
-		// The address alone does not make somebody else to ann.
+		// The address alone does not make another person ann.
 		w.idp.claims["sub"], w.idp.claims["email"] = "2", "ann@example.com"
 		thief := w.browser()
 		if to := thief.comeBack("/"); to != "/sign-in?problem=unknown" {
@@ -214,7 +214,7 @@ func TestIdentityProviderLetsOnlyMembersIn(t *testing.T) {
 		}
 		b.is("", "")
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
-		// An address that nobody verified is nobody's, and the page says that this is why.
+		// An unverified address belongs to nobody, and the page gives this reason.
 		for _, verified := range []any{false, "false", nil, 1, "yes"} {
 			w.idp.claims["email_verified"] = verified
 			if to := b.comeBack("/"); to != "/sign-in?problem=unverified" {
@@ -234,7 +234,7 @@ func TestIdentityProviderLetsOnlyMembersIn(t *testing.T) {
 	})
 }
 
-// Some providers write a text, and some say nothing where every address is verified.
+// Some providers write the claim as a text, and some leave it out because every address is verified.
 func TestIdentityProvidersSayVerifiedInSeveralWays(t *testing.T) {
 	each(t, withProvider, func(w *world) {
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
@@ -250,7 +250,7 @@ func TestIdentityProvidersSayVerifiedInSeveralWays(t *testing.T) {
 	t.Run("trusted", func(t *testing.T) {
 		each(t, trusting, func(w *world) {
 			w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
-			// What the provider says itself counts.
+			// If the provider sends the claim, its value counts.
 			w.idp.claims["email_verified"] = false
 			b := w.browser()
 			b.comeBack("/")
@@ -268,7 +268,7 @@ func withGroups(w *world, c *api.Config) {
 	w.idp.scopes = []string{"openid", "groups"}
 }
 
-// At each sign-in the groups at the provider decide the role of the member.
+// At each sign-in, the groups at the provider decide the role of the member.
 func TestGroupsOfTheProviderGiveRoles(t *testing.T) {
 	each(t, withGroups, func(w *world) {
 		w.member(engine.NewMember{Handle: "boss", Role: fermata.RoleAdmin})
@@ -292,7 +292,7 @@ func TestGroupsOfTheProviderGiveRoles(t *testing.T) {
 		if !strings.Contains(w.idp.asked, "groups") {
 			w.Errorf("the scopes were %q", w.idp.asked)
 		}
-		// Somebody can always administer.
+		// The last admin stays an admin.
 		admins, viewer := fermata.RoleAdmin, fermata.RoleViewer
 		w.change("ann", fermata.MemberChange{Role: &admins})
 		w.change("boss", fermata.MemberChange{Role: &viewer})
@@ -300,7 +300,7 @@ func TestGroupsOfTheProviderGiveRoles(t *testing.T) {
 	})
 }
 
-// Who came in by the provider is told where to sign out there, and nobody else is.
+// Only a person who signed in with the provider is told where to sign out there.
 func TestSignOutOfTheProvider(t *testing.T) {
 	each(t, withProvider, func(w *world) {
 		w.idp.endSession = w.idp.server.URL + "/bye?tenant=1"
@@ -327,7 +327,7 @@ func TestSignOutOfTheProvider(t *testing.T) {
 	})
 }
 
-// A provider that names a strange address, or none, is left alone.
+// A sign-out address that is missing or not safe is not used.
 func TestStrangeSignOutsOfProviders(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "javascript:alert(1)", "http://evil.test/bye", "/bye", "%"} {
@@ -353,7 +353,7 @@ func TestRolesOfGroupsAreChecked(t *testing.T) {
 	}
 }
 
-// An admin says who somebody is there, whatever their address.
+// An admin can link a member to a subject, whatever the addresses are.
 func TestAnAdminLinksASubject(t *testing.T) {
 	each(t, withProvider, func(w *world) {
 		m := w.member(engine.NewMember{Handle: "ann"})
@@ -382,7 +382,7 @@ func TestIdentityProviderAcceptsAnInvitation(t *testing.T) {
 	})
 }
 
-// TestForgedIdentity: whatever is wrong with the reply, nobody is signed in.
+// TestForgedIdentity: if anything in the reply is wrong, nobody is signed in.
 func TestForgedIdentity(t *testing.T) {
 	each(t, withProvider, func(w *world) {
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
@@ -415,8 +415,8 @@ func TestForgedIdentity(t *testing.T) {
 	})
 }
 
-// TestCallbackBelongsToItsBrowser: a way back that another browser began, or
-// that was gone before, or that was changed, signs nobody in.
+// TestCallbackBelongsToItsBrowser: a callback signs nobody in if another
+// browser began the flow, if it was used before, or if it was changed.
 func TestCallbackBelongsToItsBrowser(t *testing.T) {
 	each(t, withProvider, func(w *world) {
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
@@ -499,8 +499,7 @@ func TestIdentityProviderIsDown(t *testing.T) {
 	})
 }
 
-// A redirection to another host is not followed, neither where the server asks for addresses
-// nor where it redeems a code.
+// A redirect to another host is not followed, neither at discovery nor when the code is exchanged.
 func TestIdentityProviderRedirectsElsewhere(t *testing.T) {
 	for _, path := range []string{"/.well-known/openid-configuration", "/token"} {
 		t.Run(path, func(t *testing.T) {
@@ -527,7 +526,7 @@ func TestIdentityProviderRedirectsElsewhere(t *testing.T) {
 	}
 }
 
-// redirect sends whoever asks for the path elsewhere.
+// redirect makes the provider redirect requests for the path to another address.
 func (p *provider) redirect(path, to string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,16 +14,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// Passkeys signs people in by a key of their device, which asks for a finger,
-// a face or a PIN.
+// Passkeys signs people in with a key of their device, which asks for a
+// fingerprint, a face or a PIN.
 type Passkeys struct {
 	engine *engine.Engine
 	wa     *webauthn.WebAuthn
 }
 
-// PasskeyHost returns the host name at which passkeys work for a server that
-// people open at the address, and the origin of its pages; "" where they do
-// not: browsers want a name, and a safe connection or this machine.
+// PasskeyHost returns the host name for passkeys of a server with this public
+// address, and the origin of its pages. It returns "" if passkeys do not work
+// there: browsers need a host name, and either https or this machine.
 func PasskeyHost(public string) (host, origin string) {
 	u, err := url.Parse(public)
 	if err != nil {
@@ -31,7 +31,7 @@ func PasskeyHost(public string) (host, origin string) {
 	}
 	host = u.Hostname()
 	if u.Scheme == "http" && isLoopback(host) {
-		// This machine by address: browsers take its name alone.
+		// The address is an IP address of this machine. Browsers accept passkeys only for its name, localhost.
 		host = "localhost"
 		origin = "http://localhost"
 		if u.Port() != "" {
@@ -62,22 +62,22 @@ func NewPasskeys(e *engine.Engine, host, origin string) (*Passkeys, error) {
 	return &Passkeys{e, wa}, nil
 }
 
-// Host is the host name at which the passkeys work.
+// Host returns the host name for which the passkeys work.
 func (p *Passkeys) Host() string { return p.wa.Config.RPID }
 
-// owner is a member as WebAuthn sees one.
+// owner is a member as a WebAuthn user.
 type owner struct {
 	member *fermata.Member
 	keys   []*fermata.Passkey
 }
 
-// WebAuthnID is what a passkey names its owner by.
+// WebAuthnID returns the id by which a passkey names its owner.
 func (o *owner) WebAuthnID() []byte { return []byte(o.member.ID) }
 
-// WebAuthnName is the handle.
+// WebAuthnName returns the member's handle.
 func (o *owner) WebAuthnName() string { return o.member.Handle }
 
-// WebAuthnDisplayName is what people read.
+// WebAuthnDisplayName returns the name that people read.
 func (o *owner) WebAuthnDisplayName() string {
 	if o.member.Name != "" {
 		return o.member.Name
@@ -85,7 +85,7 @@ func (o *owner) WebAuthnDisplayName() string {
 	return o.member.Handle
 }
 
-// WebAuthnCredentials are the keys of the member.
+// WebAuthnCredentials returns the passkeys of the member.
 func (o *owner) WebAuthnCredentials() []webauthn.Credential {
 	all := make([]webauthn.Credential, 0, len(o.keys))
 	for _, k := range o.keys {
@@ -109,7 +109,7 @@ func badPasskey(err error) error {
 		WithHint("try again, or sign in another way"), err)
 }
 
-// begin keeps a ceremony and returns what the browser needs for it.
+// begin stores the data of a ceremony. It returns the options for the browser and the secret of the flow.
 func (p *Passkeys) begin(ctx context.Context, kind string, options any, kept *webauthn.SessionData) (json.RawMessage, string, error) {
 	out, err := json.Marshal(options)
 	if err != nil {
@@ -119,8 +119,9 @@ func (p *Passkeys) begin(ctx context.Context, kind string, options any, kept *we
 	return out, secret, err
 }
 
-// BeginSignIn returns what navigator.credentials.get takes, and the secret that
-// the browser keeps meanwhile. It names no member: the passkey does.
+// BeginSignIn returns the options for navigator.credentials.get, and the secret
+// that the browser keeps until [Passkeys.EndSignIn]. It names no member,
+// because the passkey does.
 func (p *Passkeys) BeginSignIn(ctx context.Context) (options json.RawMessage, secret string, err error) {
 	assertion, kept, err := p.wa.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
@@ -129,7 +130,7 @@ func (p *Passkeys) BeginSignIn(ctx context.Context) (options json.RawMessage, se
 	return p.begin(ctx, engine.FlowPasskey, assertion, kept)
 }
 
-// EndSignIn verifies what the passkey signed, and signs its owner in.
+// EndSignIn verifies the signature of the passkey and signs its owner in.
 func (p *Passkeys) EndSignIn(ctx context.Context, secret string, credential []byte, from engine.Browser) (*engine.SignedIn, error) {
 	var kept webauthn.SessionData
 	if err := p.engine.EndFlow(ctx, engine.FlowPasskey, secret, &kept); err != nil {
@@ -155,7 +156,7 @@ func (p *Passkeys) EndSignIn(ctx context.Context, secret string, credential []by
 	return p.engine.SignInByPasskey(ctx, id, now, from)
 }
 
-// usedCredential returns the id of the passkey that was used, and what is known of it now.
+// usedCredential returns the id of the passkey that was used, and its new state.
 func (o *owner) usedCredential(c *webauthn.Credential) (id, credential string, err error) {
 	if c.Authenticator.CloneWarning {
 		return "", "", fermata.Errorf(fermata.CodeUnauthenticated, "the passkey's counter went back: there may be a copy of it").
@@ -173,8 +174,8 @@ func (o *owner) usedCredential(c *webauthn.Credential) (id, credential string, e
 	return "", "", badPasskey(fermata.NotFound("passkey", ""))
 }
 
-// BeginAdd returns what navigator.credentials.create takes, and the secret that
-// the browser keeps meanwhile.
+// BeginAdd returns the options for navigator.credentials.create, and the secret
+// that the browser keeps until [Passkeys.EndAdd].
 func (p *Passkeys) BeginAdd(ctx context.Context, c fermata.Caller) (options json.RawMessage, secret string, err error) {
 	if err := p.engine.MayAddPasskey(ctx, c); err != nil {
 		return nil, "", err
@@ -190,7 +191,7 @@ func (p *Passkeys) BeginAdd(ctx context.Context, c fermata.Caller) (options json
 	return p.begin(ctx, engine.FlowAddPasskey, creation, kept)
 }
 
-// EndAdd verifies the new passkey and keeps it.
+// EndAdd verifies the new passkey and stores it.
 func (p *Passkeys) EndAdd(ctx context.Context, c fermata.Caller, secret, name string, credential []byte) (*fermata.Passkey, error) {
 	if err := p.engine.MayAddPasskey(ctx, c); err != nil {
 		return nil, err

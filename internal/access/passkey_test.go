@@ -20,7 +20,8 @@ func withPasskeys(w *world, c *api.Config) {
 	w.origin = origin
 }
 
-// desk is a browser at the name of this machine, where passkeys work.
+// desk returns a browser that opens the server by the name of this machine, at
+// which passkeys work.
 func (w *world) desk() *browser {
 	b := w.browser()
 	b.host = strings.TrimPrefix(w.origin, "http://")
@@ -37,7 +38,7 @@ func (b *browser) usePasskey(a *authenticator) reply {
 	return b.call("POST /v1/sign-in/passkey/finish", a.get(b.must(http.StatusOK, "POST /v1/sign-in/passkey/start", "").body))
 }
 
-// enrolled is a member with a passkey.
+// enrolled adds a member with a passkey.
 func (w *world) enrolled(handle string) *authenticator {
 	w.Helper()
 	w.member(engine.NewMember{Handle: handle})
@@ -67,7 +68,7 @@ func TestPasskeySignsIn(t *testing.T) {
 		if len(list.Items) != 1 || list.Items[0].LastUsedAt == nil || strings.Contains(r.body, text(a.id)) {
 			w.Errorf("%s", r.body)
 		}
-		// What is answered now was answered with a passkey.
+		// An answer in this session has the assurance of a passkey.
 		agent := fermata.Caller{WorkspaceID: "default", Kind: fermata.ActorAgent, TokenID: "tok_1", Scopes: []fermata.Scope{fermata.ScopeAsk}}
 		q, err := w.e.AskOutside(w.Context(), agent, "", "", fermata.Ask{Question: "go?"})
 		w.ok(err)
@@ -78,8 +79,9 @@ func TestPasskeySignsIn(t *testing.T) {
 	})
 }
 
-// TestForgedPasskey: what was not signed by the key, for this site, on this
-// page, for this sign-in, by a person whom the device knows, is refused.
+// TestForgedPasskey: a signature must be by the key, for this site, on this
+// page, for this sign-in, and by a person whom the device recognised. Otherwise
+// it is refused.
 func TestForgedPasskey(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		good := w.enrolled("ann")
@@ -102,7 +104,7 @@ func TestForgedPasskey(t *testing.T) {
 		refused("nobody's handle", func(a *authenticator) { a.handle = []byte("mem_none") })
 		refused("an unknown key", func(a *authenticator) { a.id = []byte("none") })
 
-		// A signature is good once, and for the sign-in that it was made for.
+		// A signature works once, and only for its own sign-in.
 		b := w.desk()
 		signed := good.get(b.must(http.StatusOK, "POST /v1/sign-in/passkey/start", "").body)
 		flow := b.cookies["__Host-fermata-flow"]
@@ -115,7 +117,7 @@ func TestForgedPasskey(t *testing.T) {
 		again.cookies["__Host-fermata-flow"] = flow
 		again.must(http.StatusUnauthorized, "POST /v1/sign-in/passkey/finish", signed)
 
-		// A counter that goes back is a copy.
+		// A counter that goes back means that there is a copy of the passkey.
 		copied := *good
 		if r := w.desk().usePasskey(good); r.status != http.StatusOK {
 			w.Fatalf("%d %s", r.status, r.body)
@@ -134,8 +136,8 @@ func TestForgedPasskey(t *testing.T) {
 	})
 }
 
-// TestPasskeyIsNoWayUp: whoever came by a weaker way cannot make himself known
-// by the strongest one.
+// TestPasskeyIsNoWayUp: a person with a weaker sign-in cannot give themselves
+// the strongest one.
 func TestPasskeyIsNoWayUp(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		a := w.enrolled("ann")
@@ -154,9 +156,9 @@ func TestPasskeyIsNoWayUp(t *testing.T) {
 		token, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{Name: "t", Member: "bob", Scopes: []fermata.Scope{fermata.ScopeAnswer}})
 		w.ok(err)
 		w.desk().must(http.StatusForbidden, "POST /v1/passkeys/start", "", "Authorization", "Bearer "+token.Secret)
-		// A sign-in that is not fresh any more is not enough either.
+		// A sign-in that is not fresh is not enough either.
 		w.clock.Advance(fermata.SessionFresh)
-		// Any change of a member makes the server look at everybody anew.
+		// Every change of a member empties the server's cache of callers.
 		w.change("bob", fermata.MemberChange{Name: ptr("B")})
 		other.is("bob", fermata.AssuranceChannel)
 		other.must(http.StatusForbidden, "POST /v1/passkeys/start", "")
@@ -174,7 +176,7 @@ func TestPasskeyIsNoWayUp(t *testing.T) {
 	})
 }
 
-// TestForgedRegistration: a passkey that a person did not make here is not kept.
+// TestForgedRegistration: a passkey that a person did not make here is refused.
 func TestForgedRegistration(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		w.member(engine.NewMember{Handle: "ann"})
@@ -193,7 +195,7 @@ func TestForgedRegistration(t *testing.T) {
 		}
 		a := newAuthenticator(w.T, w.origin)
 		made := a.create(b.must(http.StatusOK, "POST /v1/passkeys/start", "").body)
-		// The ceremony of one member does not end as another's.
+		// A ceremony that one member began cannot be ended by another.
 		w.member(engine.NewMember{Handle: "bob"})
 		other := w.desk()
 		other.signIn("bob")
@@ -213,7 +215,8 @@ func TestPasskeyOfADisabledMember(t *testing.T) {
 	})
 }
 
-// TestPasskeyNeedsTheName: at another address of the server nothing is begun.
+// TestPasskeyNeedsTheName: at another address of the server, no ceremony
+// begins.
 func TestPasskeyNeedsTheName(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		b := w.browser()

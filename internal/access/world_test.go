@@ -25,7 +25,7 @@ var admin = fermata.Caller{
 	Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
 }
 
-// world is a whole server, opened by people at public.
+// world is a whole server, which people open at public.
 type world struct {
 	*testing.T
 	e      *engine.Engine
@@ -34,17 +34,17 @@ type world struct {
 	clock  *storetest.Clock
 	server *httptest.Server
 	public string
-	// publicKey is that of the audit.
+	// publicKey is the public key of the audit.
 	publicKey string
 
-	// What a test needs of the world outside.
+	// Services outside the server that some tests need.
 	office *postOffice
 	logged lines
 	idp    *provider
 	origin string
 }
 
-// each runs a test on both databases. With says how people sign in.
+// each runs a test on both databases. With configures how people sign in.
 func each(t *testing.T, with func(w *world, c *api.Config), test func(w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -100,8 +100,8 @@ func (w *world) role(handle string) fermata.Role {
 	return ""
 }
 
-// browser keeps cookies as one does, and says that its own pages send what it
-// sends.
+// browser keeps cookies as a real one does, and marks its requests as coming
+// from the server's own pages.
 type browser struct {
 	w       *world
 	cookies map[string]string
@@ -112,7 +112,7 @@ func (w *world) browser() *browser {
 	return &browser{w: w, cookies: map[string]string{}, host: strings.TrimPrefix(w.public, "http://")}
 }
 
-// reply is what a call came back with.
+// reply is the reply to a call.
 type reply struct {
 	status   int
 	location string
@@ -158,7 +158,7 @@ func (b *browser) call(call, body string, headers ...string) reply {
 	return reply{res.StatusCode, res.Header.Get("Location"), string(data)}
 }
 
-// must makes a call that replies with the status.
+// must makes a call and checks the status of the reply.
 func (b *browser) must(status int, call, body string, headers ...string) reply {
 	b.w.Helper()
 	r := b.call(call, body, headers...)
@@ -168,7 +168,7 @@ func (b *browser) must(status int, call, body string, headers ...string) reply {
 	return r
 }
 
-// me says who the browser is, "" when nobody.
+// me returns the name and assurance of the signed-in member, or "".
 func (b *browser) me() (name string, known fermata.Assurance) {
 	b.w.Helper()
 	r := b.call("GET /v1/whoami", "")

@@ -1,5 +1,5 @@
-// Package checkpoint signs checkpoints of the audit chain and receipts of decisions, and checks their signatures. Both are
-// signed notes (C2SP signed-note), so that other tools can check them, too.
+// Package checkpoint signs checkpoints of the audit chain and receipts of decisions, and verifies their signatures.
+// Both are signed notes (C2SP signed-note), so that other tools can verify them, too.
 package checkpoint
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// keyName names the key in a note and in the text of the public key.
+// keyName is the name of the key in a note and in the text of the public key.
 const keyName = "fermata-audit"
 
-// PrivateKey signs with Ed25519 (RFC 8032).
+// PrivateKey signs messages with Ed25519 (RFC 8032).
 type PrivateKey interface {
 	PublicKey() ed25519.PublicKey
 	Sign(message []byte) []byte
@@ -28,7 +28,7 @@ type Signer struct {
 	text    string
 }
 
-// NewSigner returns what signs with the key.
+// NewSigner returns a signer with the key.
 func NewSigner(private PrivateKey) (*Signer, error) {
 	text, err := note.NewEd25519VerifierKey(keyName, private.PublicKey())
 	if err != nil {
@@ -41,7 +41,7 @@ func NewSigner(private PrivateKey) (*Signer, error) {
 	return &Signer{private, public, text}, nil
 }
 
-// PublicKey returns the key that checks the signatures, as [Open] takes it.
+// PublicKey returns the key that verifies the signatures, in the form that [Open] takes.
 func (s *Signer) PublicKey() string { return s.text }
 
 // Sign returns the checkpoint with its signature.
@@ -50,10 +50,10 @@ func (s *Signer) Sign(c fermata.Checkpoint) (fermata.SignedCheckpoint, error) {
 	return fermata.SignedCheckpoint{Checkpoint: c, Note: string(signed)}, err
 }
 
-// Open checks that this key signed the checkpoint as it is.
+// Open returns an error if this key did not sign the checkpoint, or the checkpoint was changed.
 func (s *Signer) Open(c fermata.SignedCheckpoint) error { return check(c, s.public) }
 
-// Open checks that the public key signed the checkpoint as it is.
+// Open returns an error if the public key did not sign the checkpoint, or the checkpoint was changed.
 func Open(c fermata.SignedCheckpoint, publicKey string) error {
 	public, err := verifier(publicKey)
 	if err != nil {
@@ -82,7 +82,7 @@ func check(c fermata.SignedCheckpoint, public note.Verifier) error {
 	return nil
 }
 
-// noteSigner signs a note as its library asks for it.
+// noteSigner is a [note.Signer] for the key.
 type noteSigner struct{ s *Signer }
 
 func (n noteSigner) Name() string                        { return n.s.public.Name() }

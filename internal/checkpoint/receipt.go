@@ -20,7 +20,7 @@ func (s *Signer) SignReceipt(r fermata.DecisionReceipt) (fermata.SignedReceipt, 
 	return fermata.SignedReceipt{Receipt: r, Note: string(signed)}, err
 }
 
-// OpenReceipt returns the receipt that the note holds, after it has checked that the public key signed it.
+// OpenReceipt verifies that the public key signed the note, and returns the receipt in it.
 func OpenReceipt(signed []byte, publicKey string) (r fermata.DecisionReceipt, err error) {
 	public, err := verifier(publicKey)
 	if err != nil {

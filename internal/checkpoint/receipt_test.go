@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/test/forgery"
 )
 
-// A receipt that is one character off never says anything but what was signed. A few may be opened, because base64 has
-// more than one spelling of the end of a signature.
+// A receipt with one wrong character never shows anything but the signed content. A few such receipts can be opened,
+// because the end of a signature has more than one spelling in base64.
 func TestAReceiptOneCharacterOffSaysNothingElse(t *testing.T) {
 	t.Parallel()
 	signer := newSigner(t)

@@ -15,8 +15,7 @@ func (e *Engine) CountClosings(ctx context.Context, c fermata.Caller, f store.Cl
 	return e.reads(ctx, c).Closings(f)
 }
 
-// CountQuestions counts the questions that have closed and those that are
-// still open.
+// CountQuestions counts the closed and the open questions.
 func (e *Engine) CountQuestions(ctx context.Context, c fermata.Caller, f store.ClosingFilter) ([]store.ClosingCount, error) {
 	counts, err := e.CountClosings(ctx, c, f)
 	if err != nil {
@@ -26,18 +25,19 @@ func (e *Engine) CountQuestions(ctx context.Context, c fermata.Caller, f store.C
 	return append(counts, pending...), err
 }
 
-// CommonQuestions are the words in which most of the closed questions were
+// CommonQuestions are the wordings in which most of the closed questions were
 // asked.
 type CommonQuestions struct {
 	Closed int64
 	Items  []store.Common
-	// Counts say how they ended, by the words; Titles are by the id of the
-	// newest of each.
+	// Counts tell how the questions of each wording ended. Titles has the title
+	// of the newest question of each wording, by its id.
 	Counts []store.ClosingCount
 	Titles map[string]string
 }
 
-// MostCommon finds what was asked most often.
+// MostCommon returns the wordings that were asked most often, at most limit of
+// them.
 func (e *Engine) MostCommon(ctx context.Context, c fermata.Caller, f store.ClosingFilter, limit int) (CommonQuestions, error) {
 	var found CommonQuestions
 	if err := c.May(fermata.ToReadAnalytics, fermata.Somewhere); err != nil {

@@ -9,10 +9,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Answer settles a question with a person's answer, or counts it as a vote.
-// The same answer again is fine; another one is [fermata.CodeQuestionClosed]
-// with who decided; one that comes after a timeout is kept, and restarts the
-// task if it asks for that. With undo it is held for some seconds first.
+// Answer settles a question with a person's answer, or counts it as a vote. The
+// same answer again is no error. Another answer to a closed question is
+// [fermata.CodeQuestionClosed], and the error names who decided. An answer
+// after a timeout is stored, and restarts the task if it asks for that. With
+// undo, the answer is held for some seconds first.
 func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a fermata.Answer) (*fermata.Question, error) {
 	return e.changeQuestion(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 		if err := usePasskey(tx, c, a.Signed); err != nil {
@@ -38,10 +39,11 @@ func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a ferm
 	})
 }
 
-// applyAnswer applies the rule that the answer asks for.
+// applyAnswer applies or holds the answer. It first discounts votes that do not count.
 func (e *Engine) applyAnswer(tx *store.Tx, q *fermata.Question, c fermata.Caller, a fermata.Answer) (fermata.AnswerOutcome, error) {
 	if q.Status == fermata.Pending {
-		// What was changed in the database is not what the person read, or not whom it asks.
+		// If the question was changed in the database, it is not the question that the person read, or not one for
+		// this person.
 		if err := CheckRecorded(tx, q); err != nil {
 			return 0, err
 		}
@@ -62,8 +64,8 @@ func (e *Engine) applyAnswer(tx *store.Tx, q *fermata.Question, c fermata.Caller
 	return q.Hold(a, c, policy, tx.Now())
 }
 
-// checkEdit refuses an edited action that a rule of gates denies, or for which the rules ask stronger proof of who approves than
-// the question did. The approval would open nothing.
+// checkEdit refuses an edited action that a gate rule denies. It also refuses an edited action for which the rules
+// need a stronger sign-in than the question did. Such an approval could not be used.
 func (e *Engine) checkEdit(tx *store.Tx, q *fermata.Question, edited json.RawMessage) error {
 	if q.Status != fermata.Pending || len(edited) == 0 {
 		return nil
@@ -92,8 +94,8 @@ func (e *Engine) checkEdit(tx *store.Tx, q *fermata.Question, edited json.RawMes
 	return nil
 }
 
-// discount notes which approvals of a question do not count any more, since their members are gone or may not answer it today:
-// it was given to others, or they have another role or other groups.
+// discount marks the votes of a question that do not count. A vote does not count if its member is gone or may not
+// answer the question at present: the question was given to others, or the member has another role or other groups.
 func discount(tx *store.Tx, q *fermata.Question) error {
 	for _, v := range q.Votes {
 		may, err := mayStillAnswer(tx, q, v.By.ID)
@@ -111,7 +113,7 @@ func discount(tx *store.Tx, q *fermata.Question) error {
 	return nil
 }
 
-// mayStillAnswer reports whether a member who answered a question, or voted on it, may answer it today.
+// mayStillAnswer reports whether a member who answered a question, or voted on it, may answer it at present.
 func mayStillAnswer(tx *store.Tx, q *fermata.Question, id string) (bool, error) {
 	m, err := tx.Member(id)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
@@ -120,8 +122,8 @@ func mayStillAnswer(tx *store.Tx, q *fermata.Question, id string) (bool, error) 
 	return err == nil && m.DisabledAt == nil && q.MayAnswer(m.Caller()) == nil, err
 }
 
-// current loads a question and its task. What has decided comes first, whether
-// or not a sweep came by: a held answer whose time is over, or the deadline.
+// current loads a question and its task. It first settles the question if a
+// held answer or the deadline is due, whether or not a sweep has run.
 func (e *Engine) current(tx *store.Tx, id string) (*fermata.Question, *fermata.Task, error) {
 	q, err := tx.Question(id)
 	if err != nil {
@@ -134,7 +136,7 @@ func (e *Engine) current(tx *store.Tx, id string) (*fermata.Question, *fermata.T
 	return q, t, e.timeDecides(tx, t, q)
 }
 
-// timeDecides settles a question whose held answer or whose deadline is due.
+// timeDecides settles a question if its held answer or its deadline is due.
 func (e *Engine) timeDecides(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 	if q.HeldDue(tx.Now()) {
 		if err := dropHeld(tx, q); err != nil {
@@ -150,9 +152,9 @@ func (e *Engine) timeDecides(tx *store.Tx, t *fermata.Task, q *fermata.Question)
 	return nil
 }
 
-// timeDecidesFirst settles what the task waits for if that is due, before
-// anything else happens to the task: the instant counts, not the moment at
-// which a sweep comes by.
+// timeDecidesFirst settles the question that the task waits for, if it is due,
+// before anything else happens to the task. The instant of the deadline counts,
+// not the time of the next sweep.
 func (e *Engine) timeDecidesFirst(tx *store.Tx, t *fermata.Task) error {
 	if t.PendingQuestionID == "" {
 		return nil
@@ -164,13 +166,13 @@ func (e *Engine) timeDecidesFirst(tx *store.Tx, t *fermata.Task) error {
 	return e.timeDecides(tx, t, q)
 }
 
-// vote is the data of question.vote_cast.
+// vote is the data of the event question.vote_cast.
 type vote struct {
 	Value     string            `json:"value"`
 	Votes     int               `json:"votes"`
 	Required  int               `json:"required"`
 	Assurance fermata.Assurance `json:"assurance"`
-	// CommentHash names the comment, which is told when the question closes.
+	// CommentHash is the hash of the comment. The event that closes the question contains the comment itself.
 	CommentHash string                  `json:"comment_hash"`
 	Signed      *fermata.SignedDecision `json:"signed,omitempty"`
 }
@@ -187,7 +189,7 @@ func appendVote(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
 	})
 }
 
-// tellDiscounted tells the thread why a question is open although enough people have approved it.
+// tellDiscounted posts in the thread why a question is still open although enough people have approved it.
 func tellDiscounted(tx *store.Tx, q *fermata.Question) {
 	approvals := 0
 	for _, v := range q.Votes {
@@ -205,7 +207,7 @@ func tellDiscounted(tx *store.Tx, q *fermata.Question) {
 	}
 }
 
-// lateAnswer is the data of question.answered_late.
+// lateAnswer is the data of the event question.answered_late.
 type lateAnswer struct {
 	Answers   map[string]any          `json:"answers"`
 	Comment   string                  `json:"comment"`
@@ -213,8 +215,7 @@ type lateAnswer struct {
 	Signed    *fermata.SignedDecision `json:"signed,omitempty"`
 }
 
-// keepLateAnswer keeps an answer that came after the deadline. With restart, an ended
-// task goes on with it.
+// keepLateAnswer stores an answer that came after the deadline. With restart, an ended task continues with it.
 func (e *Engine) keepLateAnswer(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
 	last := q.Resolution.Late[len(q.Resolution.Late)-1]
 	tx.Append(&fermata.Event{
@@ -230,8 +231,8 @@ func (e *Engine) keepLateAnswer(tx *store.Tx, t *fermata.Task, q *fermata.Questi
 			return err
 		}
 	}
-	// The next run is handed the question anew, with the late answer: also one that begins
-	// when a person reopens the task.
+	// The next run gets the question again, with the late answer. This is also true for a run that begins after a
+	// person reopens the task.
 	q.HandedTo = ""
 	if last.Restarted || !t.State.IsEnded() {
 		t.Unread++
@@ -250,8 +251,8 @@ func (e *Engine) keepLateAnswer(tx *store.Tx, t *fermata.Task, q *fermata.Questi
 	return nil
 }
 
-// checkRestart refuses to restart the task of a question that a run of a workflow asked beside others: the run went on without the
-// answer, and would not hear of it.
+// checkRestart refuses to restart the task of a question that a workflow run asked beside other steps. The run went
+// on without the answer and would not get it.
 func checkRestart(tx *store.Tx, t *fermata.Task) error {
 	parent, err := runThatAsks(tx, t)
 	if err != nil || parent == nil {
@@ -261,8 +262,8 @@ func checkRestart(tx *store.Tx, t *fermata.Task) error {
 		WithHint("answer without the restart, which keeps the answer, or let the run ask again: fermata workflow retry %s", parent.ID)
 }
 
-// WaitWords is [Engine.WaitQuestion], and returns also when a person wrote something that
-// the agent of the question's external task was not handed.
+// WaitWords waits as [Engine.WaitQuestion] does. If the question belongs to an external task, it also returns when a
+// person wrote a message that the task's agent was not handed.
 func (e *Engine) WaitWords(ctx context.Context, c fermata.Caller, id string, wait time.Duration) (*fermata.Question, error) {
 	q, err := e.Question(ctx, c, id)
 	if err != nil || q.Status != fermata.Pending {
@@ -273,7 +274,7 @@ func (e *Engine) WaitWords(ctx context.Context, c fermata.Caller, id string, wai
 		return nil, err
 	}
 	if t.Runner != fermata.RunnerExternal {
-		// A run is handed the words by its worker.
+		// A run is handed messages by its worker.
 		return e.WaitQuestion(ctx, c, q.ID, wait)
 	}
 	r := e.reads(ctx, c)
@@ -287,8 +288,8 @@ func (e *Engine) WaitWords(ctx context.Context, c fermata.Caller, id string, wai
 	return q, err
 }
 
-// WaitQuestion returns the question when it is closed or the wait is over,
-// whichever is first. Nothing runs meanwhile but the wait itself.
+// WaitQuestion returns the question when it is closed or the wait is over.
+// Nothing runs during the wait.
 func (e *Engine) WaitQuestion(ctx context.Context, c fermata.Caller, id string, wait time.Duration) (*fermata.Question, error) {
 	id, err := e.questionID(ctx, c, id)
 	if err != nil {
@@ -300,7 +301,7 @@ func (e *Engine) WaitQuestion(ctx context.Context, c fermata.Caller, id string, 
 		return err != nil || q.Status != fermata.Pending, err
 	})
 	if err == nil && q.Status != fermata.Pending {
-		// A script goes on with it.
+		// A script continues with this answer, so it must agree with the events.
 		err = CheckRecorded(e.reads(ctx, c), q)
 	}
 	return q, err

@@ -9,9 +9,9 @@ import (
 )
 
 // AnswerLink returns the secret part of an address at which the member answers
-// the question without signing in. It is the same all day, so that a message
-// that is sent again says the same. It refuses, with the reason, where a link
-// is not enough.
+// the question without signing in. It is the same for a whole day, so that a
+// message that is sent again has the same link. It returns an error with the
+// reason if a link is not enough for the question.
 func (e *Engine) AnswerLink(ctx context.Context, workspace, questionID, memberID string) (string, error) {
 	r := e.db.In(ctx, workspace)
 	q, err := r.Question(questionID)
@@ -39,11 +39,11 @@ func (e *Engine) AnswerLink(ctx context.Context, workspace, questionID, memberID
 	return l.Sign(key), nil
 }
 
-// linkKeyName names the key that signs the answer links of a workspace. It signs nothing else: whoever has the key of
-// the grants makes no link with it.
+// linkKeyName is the name of the key that signs the answer links of a workspace. The key signs nothing else, so the
+// key of the grants cannot make a link.
 const linkKeyName = "answer links"
 
-// linkKey returns the key that signs links, and fills in the generation.
+// linkKey returns the key that signs links, and sets the generation of the link.
 func (e *Engine) linkKey(ctx context.Context, r store.Reader, l *fermata.AnswerLink) ([]byte, error) {
 	generation, err := r.AnswerLinkGeneration(l.MemberID)
 	if err != nil {
@@ -84,16 +84,16 @@ func (e *Engine) mayAnswerByLink(r store.Reader, m *fermata.Member, q *fermata.Q
 	return q.MayDecide(m.ByLink(r.Workspace(), q))
 }
 
-// Visit is what the holder of a link sees.
+// Visit is the data of the page that the holder of a link sees.
 type Visit struct {
 	Link     fermata.AnswerLink
 	Member   *fermata.Member
 	Question *fermata.Question
-	// TaskTitle says what the question belongs to.
+	// TaskTitle is the title of the question's task.
 	TaskTitle string
-	// Expired says that the link's own time is over.
+	// Expired reports whether the time of the link is over.
 	Expired bool
-	// Refused is why it cannot be answered here; nil where it can.
+	// Refused is the reason why the question cannot be answered by this link, or nil if it can.
 	Refused error
 	// Now is the time by the database's clock.
 	Now time.Time
@@ -101,35 +101,35 @@ type Visit struct {
 	key []byte
 }
 
-// Form returns what a form of the page carries.
+// Form returns the hidden token of the page's form.
 func (v *Visit) Form() string { return v.Link.Form(v.key, v.Question.ContentHash()) }
 
-// SentFrom reports whether a form came from this link's page, and showed this
-// question, word for word.
+// SentFrom reports whether a form came from this link's page and showed exactly
+// this question.
 func (v *Visit) SentFrom(form string) bool {
 	return v.Link.SentFrom(form, v.key, v.Question.ContentHash())
 }
 
-// ConfirmLater returns what the confirmation of an answer to this question, word for word, carries.
+// ConfirmLater returns the token for a confirmation of the answer to exactly this question.
 func (v *Visit) ConfirmLater(answer string) string {
 	return v.Link.ConfirmLater(v.key, v.Question.ContentHash(), answer, v.Now)
 }
 
-// Confirms reports why a confirmation of an answer does not count yet.
+// Confirms returns an error if a confirmation of an answer does not count, or does not count yet.
 func (v *Visit) Confirms(token, answer string) error {
 	return v.Link.Confirms(token, v.key, v.Question.ContentHash(), answer, v.Now)
 }
 
-// OpenAnswerLink returns what the holder of a link sees. It changes nothing
-// and notes nothing. A link that was not made here, or was revoked, is
-// [fermata.CodeNotFound].
+// OpenAnswerLink returns the data of the page that the holder of a link sees.
+// It changes and records nothing. For a link that was not made here or was
+// revoked, the error is [fermata.CodeNotFound].
 func (e *Engine) OpenAnswerLink(ctx context.Context, token string) (*Visit, error) {
 	l, err := fermata.ReadAnswerLink(token)
 	if err != nil {
 		return nil, err
 	}
 	r := e.db.In(ctx, l.Workspace)
-	// The key is only read: nothing is made by looking.
+	// The key is only read: opening a link creates no key.
 	key, err := r.DeliveryKey(linkKeyName)
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (e *Engine) visit(ctx context.Context, r store.Reader, l fermata.AnswerLink
 	if err != nil {
 		return nil, err
 	}
-	// A question of a project that is hidden from the member does not exist for the link either.
+	// A link does not show a question of a project that is hidden from the member.
 	q, err := r.Seeing(m.Caller().VisibleProjects()).Question(l.QuestionID)
 	if err != nil {
 		return nil, err
@@ -167,8 +167,8 @@ func (e *Engine) visit(ctx context.Context, r store.Reader, l fermata.AnswerLink
 	}, nil
 }
 
-// AnswerByLink settles the question of a link with its holder's answer. The
-// same rules hold as for everybody; see [Engine.Answer].
+// AnswerByLink answers the question of a link as the link's member. The rules
+// of [Engine.Answer] apply.
 func (e *Engine) AnswerByLink(ctx context.Context, token string, a fermata.Answer) (*fermata.Question, error) {
 	v, err := e.OpenAnswerLink(ctx, token)
 	if err != nil {
@@ -184,12 +184,12 @@ func (e *Engine) AnswerByLink(ctx context.Context, token string, a fermata.Answe
 	return e.Answer(ctx, v.Member.ByLink(v.Link.Workspace, v.Question), v.Question.ID, a)
 }
 
-// linksRevoked is what member.changed says where somebody took answer links back.
+// linksRevoked is the value of "answer_links" in member.changed when a person revoked answer links.
 const linksRevoked = "revoked"
 
 // RevokeAnswerLinks ends every link by which a member answers without signing
-// in: one's own, or as an admin anybody's. Messages that are sent from now on
-// have new ones.
+// in. A member may do this for themselves, an admin for anybody. Messages that
+// are sent later contain new links.
 func (e *Engine) RevokeAnswerLinks(ctx context.Context, c fermata.Caller, typed string) error {
 	m, err := e.resolveMember(ctx, c, fermata.ToChangeOwn, typed)
 	if err != nil {

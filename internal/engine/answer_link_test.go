@@ -22,7 +22,7 @@ func lowRisk() fermata.Ask {
 	}
 }
 
-// TestALinkAnswersWhatItShowed: an answer counts for the words and the action that its page showed, and for no others. Here the
+// TestALinkAnswersWhatItShowed: an answer counts only for the text and the action that its page showed. Here the
 // database held others for a moment.
 func TestALinkAnswersWhatItShowed(t *testing.T) {
 	const action, shown = `{"command":"rm -rf /srv"}`, `{"command":"ls -la /"}`
@@ -90,7 +90,7 @@ func TestAnswerLink(t *testing.T) {
 	})
 }
 
-// A link and a grant are signed with keys of their own: the key of one makes none of the other.
+// Links and grants are signed with different keys, so that the key of one cannot make the other.
 func TestAnswerLinkHasAKeyOfItsOwn(t *testing.T) {
 	each(t, func(w *world) {
 		_, q := w.suspended(lowRisk())
@@ -147,7 +147,7 @@ func TestAnswerLinkObeysTheRules(t *testing.T) {
 	})
 }
 
-// Who asked holds no link that answers, whatever the risk.
+// The asker cannot answer by a link, whatever the risk is.
 func TestTheAskerHoldsNoLink(t *testing.T) {
 	each(t, func(w *world) {
 		own := w.alice

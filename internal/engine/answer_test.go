@@ -157,10 +157,8 @@ func (w *world) defaulted() (*fermata.Task, *fermata.Question) {
 	return task, q
 }
 
-// TestLateAnswerIsHandedToTheRun: the run went on with the default, and is told
-// what a person would have said.
-// TestALateApprovalIsNoQuorum: where several people had to approve in time, one alone does not do so afterwards. A rejection is
-// kept.
+// TestALateApprovalIsNoQuorum: if several people had to approve in time, one late approval does not count. A late
+// rejection is stored.
 func TestALateApprovalIsNoQuorum(t *testing.T) {
 	each(t, func(w *world) {
 		w.person("bob")
@@ -180,6 +178,7 @@ func TestALateApprovalIsNoQuorum(t *testing.T) {
 	})
 }
 
+// TestLateAnswerIsHandedToTheRun: the run went on with the default, and is then told what a person would have said.
 func TestLateAnswerIsHandedToTheRun(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.defaulted()
@@ -192,7 +191,8 @@ func TestLateAnswerIsHandedToTheRun(t *testing.T) {
 	})
 }
 
-// TestAReopenedTaskIsToldTheLateAnswer: a run was told of the default and ended the task.
+// TestAReopenedTaskIsToldTheLateAnswer: the first run got the default and ended the task, so the run after the
+// reopening must get the late answer.
 func TestAReopenedTaskIsToldTheLateAnswer(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.defaulted()
@@ -289,7 +289,7 @@ func TestQuorum(t *testing.T) {
 	}
 }
 
-// TestEveryVotersWordsReachTheAgent: not only those of the person who voted last.
+// TestEveryVotersWordsReachTheAgent: the agent gets the comments of all voters, not only of the last one.
 func TestEveryVotersWordsReachTheAgent(t *testing.T) {
 	each(t, func(w *world) {
 		bob, carol := w.person("bob"), w.person("carol")

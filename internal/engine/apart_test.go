@@ -15,7 +15,7 @@ func (w *world) second() fermata.Caller {
 }
 
 // TestLinkIsNoStrongerThanItsMaker: a link gives all rights of a member, so
-// only who has them all may make one.
+// only a caller with all these rights may make one.
 func TestLinkIsNoStrongerThanItsMaker(t *testing.T) {
 	each(t, func(w *world) {
 		for _, scopes := range [][]fermata.Scope{{fermata.ScopeRead}, {fermata.ScopeAsk}, {fermata.ScopeWork}, {fermata.ScopeAnswer}} {
@@ -35,8 +35,8 @@ func TestLinkIsNoStrongerThanItsMaker(t *testing.T) {
 	})
 }
 
-// TestFencingTokenIsTheHoldersAlone: it is random, and only the reply to the
-// claim names it.
+// TestFencingTokenIsTheHoldersAlone: the token is random, and only the reply to
+// the claim contains it.
 func TestFencingTokenIsTheHoldersAlone(t *testing.T) {
 	each(t, func(w *world) {
 		seen := map[int64]bool{}
@@ -73,8 +73,8 @@ func TestFencingTokenIsTheHoldersAlone(t *testing.T) {
 	})
 }
 
-// TestReplayAsksTheRoleAgain: who lost the right to a call does not get its
-// reply by naming its key once more.
+// TestReplayAsksTheRoleAgain: a caller that lost the right to a call does not
+// get its reply by sending the idempotency key again.
 func TestReplayAsksTheRoleAgain(t *testing.T) {
 	each(t, func(w *world) {
 		task := w.task(fermata.NewTask{Project: "secret"})
@@ -107,8 +107,8 @@ func TestReplayAsksTheRoleAgain(t *testing.T) {
 	})
 }
 
-// TestKeyOfAnotherAgent: an idempotency key is its asker's own. It hands nobody the question of another one, tells nobody that
-// there is one, and nobody can take another's key first.
+// TestKeyOfAnotherAgent: an idempotency key belongs to its asker. Another agent with the same key gets neither the
+// question nor a hint that it exists, and cannot take the key first.
 func TestKeyOfAnotherAgent(t *testing.T) {
 	each(t, func(w *world) {
 		a := fermata.Ask{Question: "Which?", IdempotencyKey: "k"}
@@ -131,8 +131,8 @@ func TestKeyOfAnotherAgent(t *testing.T) {
 	})
 }
 
-// TestAnApprovalIsForOneDesk: the agent of one person does not run by the approval that the agent of another one waited for,
-// though both name one session.
+// TestAnApprovalIsForOneDesk: if the agents of two people name the same session, an approval for one of them does not
+// let the other one run.
 func TestAnApprovalIsForOneDesk(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")
@@ -166,7 +166,7 @@ func TestAnApprovalIsForOneDesk(t *testing.T) {
 	})
 }
 
-// grantSeenBy is the grant of a task's only question, as somebody reads it.
+// grantSeenBy returns the grant of a task's only question, as the caller reads it.
 func (w *world) grantSeenBy(c fermata.Caller, task string) string {
 	w.Helper()
 	rc, err := w.e.Context(w.Context(), c, task)
@@ -175,7 +175,7 @@ func (w *world) grantSeenBy(c fermata.Caller, task string) string {
 	return rc.Questions[0].Grant
 }
 
-// TestAnAgentTakesNoDeskOver: an agent that names the session of a person at a desk does not get the calls that people approve
+// TestAnAgentTakesNoDeskOver: an agent that names the session of a person gets neither the calls that people approve
 // for that person, nor the questions.
 func TestAnAgentTakesNoDeskOver(t *testing.T) {
 	each(t, func(w *world) {
@@ -206,8 +206,8 @@ func TestAnAgentTakesNoDeskOver(t *testing.T) {
 	})
 }
 
-// TestAnAllowRuleIsForOneSession: an agent that names the key of another session does not run by a rule that allows calls in that
-// one. What is denied to a session is denied to whoever names it.
+// TestAnAllowRuleIsForOneSession: a rule that allows calls in a session does not apply to another agent that names
+// the key of this session. A rule that denies does apply.
 func TestAnAllowRuleIsForOneSession(t *testing.T) {
 	each(t, func(w *world) {
 		desk := w.alice
@@ -239,7 +239,7 @@ func TestAnAllowRuleIsForOneSession(t *testing.T) {
 	})
 }
 
-// TestSessionIsItsAgents: another agent who knows or guesses the key of a
+// TestSessionIsItsAgents: another agent that knows or guesses the key of a
 // session gets a task of its own.
 func TestSessionIsItsAgents(t *testing.T) {
 	each(t, func(w *world) {

@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Ask opens a question on a task. Asking again what is still open returns the
-// same question and counts the asks.
+// Ask opens a question on a task. If the same question is still open, it
+// returns that question and counts the ask.
 func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fermata.Ask) (*fermata.Question, error) {
 	if err := c.May(fermata.ToAsk, fermata.Somewhere); err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fer
 	}, store.Ahead{Task: taskID})
 }
 
-// checkActs refuses a question of a run that is over. The question of an agent that is being
-// stopped would hold up the run that follows.
+// checkActs refuses a question of a run that is over. A question of an agent that is being stopped would delay the
+// next run.
 func checkActs(tx *store.Tx, t *fermata.Task, runID string) error {
 	if runID == "" {
 		return nil
@@ -52,15 +52,16 @@ func checkActs(tx *store.Tx, t *fermata.Task, runID string) error {
 	if err != nil {
 		return err
 	}
-	// The time of the lease does not count: a worker can renew it until another run begins.
+	// The end of the lease is ignored: a worker can renew the lease until another run begins.
 	if why := t.Halt(runID, run, time.Time{}); why != "" {
 		return fermata.Errorf(fermata.CodeStaleRun, "nothing is asked any more: %s", why).WithHint("stop: what comes next is another run's")
 	}
 	return nil
 }
 
-// AskOutside opens a question outside any task: it makes an external task for
-// it, or joins the one of the session, so that every question has a thread.
+// AskOutside opens a question without a task. It makes an external task for the
+// question, or uses the task of the session, so that every question has a
+// thread.
 func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, session string, a fermata.Ask) (*fermata.Question, error) {
 	if err := c.May(fermata.ToAsk, fermata.Somewhere); err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 		}
 		t, err := e.outsideTask(tx, c, project, session, a)
 		if err == nil {
-			// The task of a session may be of another project.
+			// The task of a session may be in another project.
 			err = mayTask(tx, c, fermata.ToAsk, t)
 		}
 		if err != nil {
@@ -97,27 +98,27 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 	})
 }
 
-// checkSamePlace refuses an idempotency key with which the caller asked in another session or project.
+// checkSamePlace refuses an idempotency key that the caller used in another session or project.
 func checkSamePlace(tx *store.Tx, q *fermata.Question, project, session string) error {
 	t, err := tx.Task(q.TaskID)
 	if err != nil {
 		return err
 	}
-	// The task of a session may be of another project than the one that is named.
+	// The task of a session may be in another project than the one in the request.
 	if t.SessionKey != session || session == "" && project != "" && project != t.Project {
 		return keyTaken(q)
 	}
 	return nil
 }
 
-// sessionReader is a reader, or a transaction.
+// sessionReader is the part of a reader or a transaction that finds tasks of sessions.
 type sessionReader interface {
 	TasksOfSession(key string) ([]*fermata.Task, error)
 	EndedOfSession(key string) ([]*fermata.Task, error)
 }
 
-// taskOfSession returns the newest task of a session that the caller is in.
-// It may be in another project than the one that was named.
+// taskOfSession returns the newest task of the caller's session. The task may
+// be in another project than the one in the request.
 func taskOfSession(r sessionReader, c fermata.Caller, v fermata.Verb, key string) (*fermata.Task, error) {
 	all, err := r.TasksOfSession(key)
 	if err != nil {
@@ -131,8 +132,7 @@ func taskOfSession(r sessionReader, c fermata.Caller, v fermata.Verb, key string
 	return nil, fermata.NotFound("session", key)
 }
 
-// cancelledTask returns the last task of a session that the caller is in, if it was
-// cancelled, and nil otherwise.
+// cancelledTask returns the last ended task of the caller's session if it was cancelled, and nil otherwise.
 func cancelledTask(r sessionReader, c fermata.Caller, key string) (*fermata.Task, error) {
 	ended, err := r.EndedOfSession(key)
 	if err != nil {
@@ -150,8 +150,8 @@ func cancelledTask(r sessionReader, c fermata.Caller, key string) (*fermata.Task
 	return nil, nil
 }
 
-// checkNotStopped refuses an agent a new task for a session whose task was cancelled:
-// only a person lets the session go on.
+// checkNotStopped refuses an agent a new task for a session whose task was cancelled. Only a person may let the
+// session continue.
 func checkNotStopped(r sessionReader, c fermata.Caller, key string) error {
 	if c.Kind != fermata.ActorAgent {
 		return nil
@@ -164,9 +164,9 @@ func checkNotStopped(r sessionReader, c fermata.Caller, key string) error {
 		WithHint("a person lets the session go on: fermata reopen %s", t.ID)
 }
 
-// ownSession reports whether a caller who knows the key of a session is in it: whoever made its task. An agent that names the
-// session of another one, or of a person at a desk, gets a task of its own, and so does another person. Else it would run by
-// what was approved for them.
+// ownSession reports whether the caller, who knows the key of a session, is the one that made its task. An agent that
+// names the session of another agent or of a person gets a task of its own, and so does another person. Otherwise it
+// would run with approvals that others got.
 func ownSession(c fermata.Caller, t *fermata.Task) bool {
 	switch c.Kind {
 	case fermata.ActorAgent:
@@ -196,8 +196,8 @@ func (e *Engine) outsideTask(tx *store.Tx, c fermata.Caller, project, session st
 	if err != nil {
 		return nil, err
 	}
-	// The question is opened once on a task that is not there, only to learn
-	// its title and what is wrong with it before anything is written.
+	// Open the question once on a task that does not exist, only to learn its
+	// title and its problems before anything is written.
 	probe, err := a.Open("", &fermata.Task{Runner: fermata.RunnerExternal}, c.Actor(), policy, tx.Now())
 	if err != nil {
 		return nil, err
@@ -208,8 +208,8 @@ func (e *Engine) outsideTask(tx *store.Tx, c fermata.Caller, project, session st
 	return e.createTask(tx, n, c.Actor())
 }
 
-// ask opens a question in a transaction. The run is the one that asks as it
-// ends; it is empty when somebody asks through the API.
+// ask opens a question in a transaction. The run is the one that ends with the
+// question; it is empty for a question through the API.
 func (e *Engine) ask(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
 	policy, err := e.policy(tx.Reader)
 	if err != nil {
@@ -256,9 +256,8 @@ func (e *Engine) askUnder(tx *store.Tx, t *fermata.Task, runID string, a fermata
 	return q, nil
 }
 
-// open applies the rules of asking and the policy. What a run reports as it ends is
-// asked although it names people or channels that are not there; changed then says
-// who is asked instead.
+// open applies the rules of asking and the policy. A question with which a run ends is asked even if it names unknown
+// people or channels. In this case, changed is the text that tells people who is asked instead.
 func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (q *fermata.Question, changed string, err error) {
 	q, err = a.Open(fermata.NewID(fermata.PrefixQuestion, tx.Now()), t, by, policy, tx.Now())
 	if err != nil {
@@ -274,7 +273,7 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 		return nil, "", err
 	}
 	if denied != nil && runID == "" {
-		// A question that a run reports at its end is asked all the same. Its grant is refused.
+		// A question with which a run ends is asked in any case. Its grant is refused.
 		return nil, "", fermata.Errorf(fermata.CodePolicyViolation, "the rule %s denies this action: no approval would let it run", denied.ID).
 			WithHint("do without it, or ask a person to change the rules of gates: fermata gate list")
 	}
@@ -303,9 +302,9 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 	return q, "", checkReach(tx.Reader, q)
 }
 
-// fitReport lets a question be asked that a run reports as it ends. Where nobody whom it
-// names may answer, it asks operators and admins: they can assign it. What it returns tells
-// people how the question differs from the report; "" where it does not.
+// fitReport adapts a question with which a run ends, so that it can be asked. If no member whom it names may answer,
+// it asks operators and admins, because they can assign it. It returns a text that tells people how the question
+// differs from the report, or "" if it does not.
 func fitReport(r store.Reader, q *fermata.Question, members []fermata.Member) (changed string, err error) {
 	var lines []string
 	if named := q.Assignees; q.AskOperatorsInstead(members) {
@@ -325,8 +324,8 @@ func fitReport(r store.Reader, q *fermata.Question, members []fermata.Member) (c
 	return strings.Join(lines, "\n"), nil
 }
 
-// raiseByRules gives an approval of a tool call the risk that the rules of
-// gates give to the call: asking for it directly is no way around them. It returns a rule that denies the call, or nil.
+// raiseByRules raises the risk of an approval of a tool call to the risk that the gate rules give to the call. So a
+// direct question is no way around the rules. It returns a rule that denies the call, or nil.
 func raiseByRules(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) (denied *fermata.GateRule, err error) {
 	risk, denied, err := rulesOnAction(tx, t, q.Action, policy)
 	if err == nil && risk != "" {
@@ -335,8 +334,8 @@ func raiseByRules(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fer
 	return denied, err
 }
 
-// rulesOnAction returns the highest risk that the rules of gates give to an action, and a rule that
-// denies it; nil where none does.
+// rulesOnAction returns the highest risk that the gate rules give to an action, and a rule that denies the action, or
+// nil if no rule does.
 func rulesOnAction(tx *store.Tx, t *fermata.Task, action json.RawMessage, policy fermata.Policy) (risk fermata.Risk, denied *fermata.GateRule, err error) {
 	calls := fermata.CallsOf(action)
 	if len(calls) == 0 {
@@ -364,8 +363,8 @@ func values[T any](pointers []*T) []T {
 	return out
 }
 
-// place writes the question and moves the task, as the policy's verdict on the
-// agent's confidence says. With runEnds the run that asks is being finished.
+// place saves the question and moves the task, by the policy's verdict on the
+// agent's confidence. With runEnds, the asking run is being finished.
 func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy, runEnds bool, by fermata.Actor) error {
 	tx.Append(askedEvent(t, q, by))
 	verdict, err := judge(tx, t, q, policy)
@@ -398,7 +397,7 @@ func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, polic
 	}
 	t.PendingQuestionID = q.ID
 	if q.RunID == "" || t.State != fermata.TaskInProgress {
-		// Without a run that will report the end, the task is suspended at once.
+		// No run will report its end, so the task is suspended at once.
 		if err := move(tx, t, q.Type.Awaiting(), by); err != nil {
 			return err
 		}
@@ -407,7 +406,7 @@ func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, polic
 	return nil
 }
 
-// askedEvent tells of a question.
+// askedEvent returns the event that says that a question was asked.
 func askedEvent(t *fermata.Task, q *fermata.Question, by fermata.Actor) *fermata.Event {
 	return &fermata.Event{
 		Type: fermata.EventQuestionAsked, TaskID: t.ID, QuestionID: q.ID, RunID: q.RunID, Actor: by,
@@ -415,8 +414,8 @@ func askedEvent(t *fermata.Task, q *fermata.Question, by fermata.Actor) *fermata
 	}
 }
 
-// judge returns the policy's verdict on the agent's confidence. A task is not set aside over
-// words of a person that no run was handed: somebody is there, so people are asked.
+// judge returns the policy's verdict on the agent's confidence. If people wrote something that no run was handed, the
+// task is not set aside: a person is present, so people are asked.
 func judge(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) (fermata.Verdict, error) {
 	v := policy.Judge(q)
 	if v != fermata.SkipForPerson || t.Unread == 0 {
@@ -429,8 +428,8 @@ func judge(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Po
 	return v, err
 }
 
-// takeGuess lets the policy answer with the agent's own default. The task is
-// resumed as by any answer.
+// takeGuess answers the question with the agent's own default, because the
+// policy allows it. The task resumes as after any answer.
 func (e *Engine) takeGuess(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
 	tx.InsertQuestion(q)
 	if q.Type.Suspends() {
@@ -446,7 +445,7 @@ func (e *Engine) takeGuess(tx *store.Tx, t *fermata.Task, q *fermata.Question, b
 	return e.settle(tx, t, q, fermata.ByPolicy)
 }
 
-// sameKey returns the question that the asker asked with the idempotency key before, nil if there is none. Another
+// sameKey returns the question that the asker asked before with the idempotency key, or nil if there is none. Another
 // question under the key is a conflict.
 func sameKey(tx *store.Tx, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
 	q, err := tx.QuestionByKey(a.IdempotencyKey, by)
@@ -458,18 +457,18 @@ func sameKey(tx *store.Tx, a fermata.Ask, by fermata.Actor) (*fermata.Question, 
 	case q.Fingerprint != a.Fingerprint():
 		return nil, keyTaken(q)
 	}
-	// Whoever writes the database could give the key to a question that is answered.
+	// A person who writes the database directly could give the key to an answered question.
 	return q, CheckRecorded(tx, q)
 }
 
-// keyTaken refuses a key that belongs to another question of who asks.
+// keyTaken returns the error for a key that belongs to another question of the asker.
 func keyTaken(q *fermata.Question) error {
 	return fermata.Errorf(fermata.CodeIdempotencyConflict, "the idempotency key %q belongs to another question, %s", q.IdempotencyKey, q.ID).
 		WithHint("use a new key for a new question")
 }
 
-// askedBefore returns the pending question that asks the same, after counting the ask. A question of another asker is not the same,
-// nor is one that asks other people, or asks less of them.
+// askedBefore returns the pending question that asks the same, after it counted the ask. A question of another asker
+// is not the same. Neither is a question that asks other people, or needs less from them.
 func (e *Engine) askedBefore(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (*fermata.Question, error) {
 	if t.PendingQuestionID == "" && a.DedupeKey == "" {
 		return nil, nil
@@ -502,9 +501,9 @@ func (e *Engine) askedBefore(tx *store.Tx, t *fermata.Task, runID string, a ferm
 	return nil, nil
 }
 
-// replacePending makes room for a suspending question. One that an earlier run
-// asked is replaced, since the agent went on from it; any other stands, and
-// the second is refused. An overdue one is expired first.
+// replacePending makes room for a question that suspends the task. It cancels a
+// question that an earlier run asked, since the agent went on from it.
+// Otherwise it refuses the new question.
 func (e *Engine) replacePending(tx *store.Tx, t *fermata.Task, next *fermata.Question, by fermata.Actor) error {
 	if t.PendingQuestionID == "" {
 		return nil
@@ -514,8 +513,8 @@ func (e *Engine) replacePending(tx *store.Tx, t *fermata.Task, next *fermata.Que
 		return err
 	}
 	if old.Decided(tx.Now()) {
-		// Time decided about this task already, or a person whose answer was
-		// held; let that stand first.
+		// The deadline or a held answer has decided the old question. That
+		// decision must be settled first.
 		return fermata.Errorf(fermata.CodePendingQuestionExists, "question %s is decided and is being settled", old.ID).
 			WithHint("read the task again")
 	}

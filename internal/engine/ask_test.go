@@ -102,8 +102,8 @@ func TestAskedAgainIsCounted(t *testing.T) {
 	}
 }
 
-// TestAnotherAskingIsAskedAnew: a pending approval of the same action does not stand for one that asks other people, or more of
-// them, nor for that of another asker.
+// TestAnotherAskingIsAskedAnew: a pending approval of the same action does not count for a question that asks other
+// people, asks more of them, or has another asker.
 func TestAnotherAskingIsAskedAnew(t *testing.T) {
 	action := json.RawMessage(`{"command":"deploy"}`)
 	weak := fermata.Ask{Question: "ok?", Type: fermata.Approval, Action: action, Assignees: []string{"alice"}}
@@ -161,8 +161,8 @@ func TestIdempotencyKeyOfAsk(t *testing.T) {
 	})
 }
 
-// TestKeyOfAClosedQuestionSuspendsOnNothing: a task must not wait for, or run
-// in circles around, an answer that it was told.
+// TestKeyOfAClosedQuestionSuspendsOnNothing: a task must not wait for an answer
+// that it got already, nor run again and again because of it.
 func TestKeyOfAClosedQuestionSuspendsOnNothing(t *testing.T) {
 	each(t, func(w *world) {
 		a := format
@@ -188,7 +188,7 @@ func TestDangerousDefaults(t *testing.T) {
 		q := w.ask(task.ID, danger)
 		_, err := w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
 		w.ok(err)
-		// Whoever asks cannot let silence approve.
+		// The asker cannot let silence approve.
 		silence.AllowDangerDefault = true
 		_, err = w.e.Ask(w.Context(), w.agent, task.ID, silence)
 		w.refused(err, fermata.CodePolicyViolation)
@@ -240,7 +240,7 @@ func TestOwnAnswersToAgents(t *testing.T) {
 	})
 }
 
-// TestUnsureButAPersonWrote: words that no run was handed keep a task from being set aside.
+// TestUnsureButAPersonWrote: a task with words that no run was handed is not set aside.
 func TestUnsureButAPersonWrote(t *testing.T) {
 	each(t, func(w *world) {
 		w.setPolicy(func(p *fermata.Policy) { p.AskConfidence = ptr(50) })
@@ -291,7 +291,7 @@ func TestConfidence(t *testing.T) {
 				if c.want == fermata.TaskInputReceived {
 					w.complete(w.claimed(c1.Task.ID))
 				}
-				// The same through the API, while the run goes on.
+				// The same through the API, during the run.
 				c2 := w.running(fermata.NewTask{Priority: ptr(0)})
 				q := w.ask(c2.Task.ID, c.ask)
 				if c.want == fermata.TaskSkipped {
@@ -312,8 +312,9 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-// TestAskedOfNobody: a name that means nobody is found out when it is asked, not
-// at the deadline. What a run asks as it ends is not lost for it.
+// TestAskedOfNobody: a name without a member is refused when the question is
+// asked, not at the deadline. A question with which a run ends is not lost
+// because of it.
 func TestAskedOfNobody(t *testing.T) {
 	each(t, func(w *world) {
 		task := w.task(fermata.NewTask{})
@@ -366,8 +367,8 @@ func TestPolicyBoundsTimeouts(t *testing.T) {
 	})
 }
 
-// A question that a run reports as it ends is not lost for a name that is not there: who can
-// assign it is asked, and told what the agent wanted.
+// A question with which a run ends is not lost because of an unknown name: people who can assign it are asked, and
+// learn whom the agent wanted.
 func TestAQuestionForNobodyGoesToOperators(t *testing.T) {
 	each(t, func(w *world) {
 		w.person("bob")
@@ -384,7 +385,7 @@ func TestAQuestionForNobodyGoesToOperators(t *testing.T) {
 				w.Errorf("the thread says %q, want %q in it", thread[0].Body, want)
 			}
 		}
-		// Whoever asks while the run goes on is told at once.
+		// An agent that asks during its run gets the error at once.
 		next := w.running(fermata.NewTask{Title: "fence"})
 		_, err = w.e.Ask(w.Context(), w.agent, next.Task.ID, fermata.Ask{Question: "Which colour?", Assignees: []string{"ghost"}})
 		w.refused(err, fermata.CodeInvalidRequest)

@@ -12,8 +12,8 @@ func (w *world) assign(c fermata.Caller, id string, names ...string) (*fermata.Q
 	return w.e.Assign(w.Context(), c, id, fermata.Assignment{Assignees: names, Note: "please look"})
 }
 
-// TestAssign: a question goes to whom it is given, with a note that does not
-// wake the agent.
+// TestAssign: a question goes to the people to whom it is given, with a note
+// that does not wake the agent.
 func TestAssign(t *testing.T) {
 	each(t, func(w *world) {
 		bob, carol := w.person("bob", "ops"), w.person("carol")
@@ -32,7 +32,7 @@ func TestAssign(t *testing.T) {
 		w.refused(err, fermata.CodeInvalidRequest)
 		_, err = w.e.Answer(w.Context(), carol, q.ID, fermata.Answer{Answer: "toml"})
 		w.refused(err, fermata.CodeNotEligible)
-		// An operator may, whoever it is for; bob delegates to carol.
+		// An operator may assign any question; bob delegates his to carol.
 		_, err = w.assign(w.alice, q.ID, "bob")
 		w.ok(err)
 		_, err = w.assign(bob, q.ID, "carol")
@@ -49,7 +49,8 @@ func TestAssign(t *testing.T) {
 	})
 }
 
-// TestAssignKeepsTheQuorum: what needs two people is not given to one.
+// TestAssignKeepsTheQuorum: a question that needs two people cannot be given to
+// one.
 func TestAssignKeepsTheQuorum(t *testing.T) {
 	each(t, func(w *world) {
 		w.person("bob")
@@ -80,8 +81,8 @@ func TestComment(t *testing.T) {
 	})
 }
 
-// TestSnooze: a question is out of one person's sight for a while, and of
-// nobody else's.
+// TestSnooze: a question is hidden for a while from one person, and from no
+// other.
 func TestSnooze(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")

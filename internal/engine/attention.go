@@ -8,14 +8,14 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// attentionLook is how often all runs of a waiting call are looked at without
-// a wake-up: it finds what no event tells, such as a lease that ends.
+// attentionLook is how often a waiting call reads all its runs without a
+// wake-up. This finds changes without an event, such as a lease that ends.
 const attentionLook = time.Second
 
-// Attention waits until one of a worker's runs has news: words of people that it
-// was not handed, a reason to stop, a new deadline. It returns at once when one
-// has some already, and an empty list when the wait is over. A wake-up reads the
-// runs of the tasks that changed, and nothing else.
+// Attention waits until one of a worker's runs has news: messages or answers
+// that it was not handed, a reason to stop, or a new deadline. It returns at
+// once if a run has news already, and an empty list when the wait is over. A
+// wake-up reads only the runs of the tasks that changed.
 func (e *Engine) Attention(ctx context.Context, c fermata.Caller, r fermata.AttentionRequest) (*fermata.Attention, error) {
 	if err := c.May(fermata.ToAttend, fermata.Somewhere); err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (e *Engine) Attention(ctx context.Context, c fermata.Caller, r fermata.Atte
 		a.runs[run.RunID] = run
 		a.all = append(a.all, run.RunID)
 	}
-	// The first look learns whose tasks the runs are.
+	// The first look finds the tasks of the runs.
 	if err := a.look(a.all, true); err != nil || len(a.news) > 0 || r.WaitSeconds <= 0 {
 		return a.result(), err
 	}
@@ -43,7 +43,7 @@ type attention struct {
 	c    fermata.Caller
 	runs map[string]fermata.AttentionRun
 	all  []string
-	// of are the runs of a topic.
+	// of are the ids of the runs of each topic.
 	of   map[string][]string
 	news []fermata.News
 }
@@ -55,7 +55,8 @@ func (a *attention) result() *fermata.Attention {
 	return &fermata.Attention{Runs: a.news}
 }
 
-// wait looks again whenever something changed, until there is news.
+// wait looks again after each change until there is news, the time is over, or
+// the context ends.
 func (a *attention) wait(longest time.Duration) error {
 	limit := time.NewTimer(longest)
 	defer limit.Stop()
@@ -67,7 +68,8 @@ func (a *attention) wait(longest time.Duration) error {
 	}
 	w, _ := a.e.hub.register(topics...)
 	defer a.e.hub.unregister(w)
-	// Registered before the look: a change in between is not lost.
+	// The waiter is registered before the look, so that no change in between is
+	// lost.
 	for changed := a.all; ; {
 		c, err := renewCaller(a.ctx, a.c)
 		if err != nil {
@@ -90,7 +92,7 @@ func (a *attention) wait(longest time.Duration) error {
 	}
 }
 
-// runsOf are the runs of the topics.
+// runsOf returns the ids of the runs of the topics.
 func (a *attention) runsOf(topics []string) []string {
 	var runs []string
 	for _, topic := range topics {
@@ -99,7 +101,7 @@ func (a *attention) runsOf(topics []string) []string {
 	return runs
 }
 
-// look reads the runs and notes their news. The first one also notes their
+// look reads the runs and adds their news. The first look also records their
 // topics.
 func (a *attention) look(runs []string, first bool) error {
 	now, err := a.e.db.Now(a.ctx)
@@ -127,10 +129,12 @@ func (a *attention) look(runs []string, first bool) error {
 	return nil
 }
 
-// taskTopic is the topic of what a run of the task should know.
+// taskTopic returns the topic of changes that a run of the task should know
+// about.
 func taskTopic(taskID string) string { return "task:" + taskID }
 
-// concernsRun reports whether a run of the event's task should know of it.
+// concernsRun reports whether a run of the event's task should know about the
+// event.
 func concernsRun(e *fermata.Event) bool {
 	switch e.Type {
 	case fermata.EventMessagePosted, fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled,

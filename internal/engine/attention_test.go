@@ -18,8 +18,8 @@ func attends(claims ...*fermata.Claim) fermata.AttentionRequest {
 	return r
 }
 
-// newsAfter waits for news of the runs while something happens. The call is made
-// before it, and ends by it.
+// newsAfter returns the news of the runs for a call that starts before
+// something happens, and that must return because of it.
 func (w *world) newsAfter(r fermata.AttentionRequest, happens func()) []fermata.News {
 	w.Helper()
 	type end struct {
@@ -43,7 +43,7 @@ func TestAttentionTellsOfWordsAndStops(t *testing.T) {
 		r := attends(quiet, busy)
 		got := w.newsAfter(r, func() { w.say(busy.Task.ID, "use less paint") })
 		w.equal([]fermata.News{{RunID: busy.Run.ID, Unread: 1}}, got)
-		// What was handed over is no news any more.
+		// Words that were handed over are no news.
 		w.heartbeat(busy)
 		r.WaitSeconds = 0
 		found, err := w.e.Attention(w.Context(), w.agent, r)
@@ -82,7 +82,7 @@ func TestAttentionTellsOfALeaseThatEnds(t *testing.T) {
 	})
 }
 
-// What is written on one replica is heard by a worker that waits on the other.
+// A worker that waits on one replica gets news that is written on another one.
 func TestAttentionOnAReplica(t *testing.T) {
 	onReplicas(t, func(w *world, other *engine.Engine) {
 		c := w.running(fermata.NewTask{Title: "paint"})

@@ -9,32 +9,33 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// auditBounds say how many events a search looks at.
+// auditBounds limits how many events a search reads.
 type auditBounds struct {
-	// window is for one query, most for one request: a search that finds little
-	// returns what it found so far, and where to go on.
+	// window is the number of events for one query, most for one request. A
+	// search that finds little returns what it has found, and a cursor to
+	// continue.
 	window, most int64
 }
 
 const (
-	// clockStep is how far the clock may have been set back without an event
-	// being missed by its time.
+	// clockStep is how far the clock may have been set back without a search by
+	// time missing an event.
 	clockStep = time.Hour
 	// exportPage is how many events an export reads at once.
 	exportPage = 1000
 )
 
-// errMissing says that the record has a hole.
+// errMissing is returned when numbers are missing in the log.
 var errMissing = errors.New("events are missing: verify the audit")
 
-// AuditFilter narrows the record of what happened.
+// AuditFilter narrows a list of audit events.
 type AuditFilter struct {
 	TaskID string
-	// Types are whole types such as question.asked, or nouns such as question.
+	// Types are full types such as question.asked, or nouns such as question.
 	Types []string
 	// Actor is a kind of actor, an id or a name.
 	Actor string
-	// Q is searched in names, ids and what the events add.
+	// Q is searched for in names, ids and the data of events.
 	Q        string
 	From, To *time.Time
 
@@ -42,8 +43,8 @@ type AuditFilter struct {
 	Cursor string
 }
 
-// Audit lists what happened, the newest first. One call looks at a bounded
-// number of events; see [fermata.AuditPage].
+// Audit lists events, the newest first. One call reads a limited number of
+// events; see [fermata.AuditPage].
 func (e *Engine) Audit(ctx context.Context, c fermata.Caller, f AuditFilter) (fermata.AuditPage, error) {
 	var page fermata.AuditPage
 	if err := c.May(fermata.ToReadAudit, fermata.Somewhere); err != nil {
@@ -79,10 +80,11 @@ func (e *Engine) Audit(ctx context.Context, c fermata.Caller, f AuditFilter) (fe
 	return page, err
 }
 
-// search goes back through the events, a window at a time.
+// search reads the events backward, one window at a time.
 type search struct {
 	filter store.EventFilter
-	// after and before bound the numbers that are still to be looked at.
+	// after and before bound the numbers that are still to be read. Both are
+	// exclusive.
 	after, before int64
 	limit         int
 	found         []*fermata.Event
@@ -114,11 +116,12 @@ func newSearch(r store.Reader, f AuditFilter) (*search, error) {
 	return s, nil
 }
 
-// run looks until the page is full, nothing is left, or enough was looked at.
+// run reads windows until the page is full, no event is left, or the limit of
+// the request is reached.
 func (s *search) run(r store.Reader, bounds auditBounds) error {
 	window := bounds.window
 	if s.filter.TaskID != "" {
-		// The events of a task have an index: they are all there are.
+		// The events of a task have an index, so one query reads them all.
 		window = s.before
 	}
 	for seen := int64(0); s.before > s.after+1 && seen < bounds.most; seen += window {
@@ -138,8 +141,8 @@ func (s *search) run(r store.Reader, bounds auditBounds) error {
 	return nil
 }
 
-// searchedTo returns the instant down to which everything was looked at, nil
-// when the page is full: then its last event says so.
+// searchedTo returns the instant back to which all events were read. It returns
+// nil if the page is full, because the last event then tells the instant.
 func (s *search) searchedTo(r store.Reader) (*time.Time, error) {
 	if len(s.found) >= s.limit {
 		return nil, nil //nolint:nilnil // none is an answer here
@@ -151,12 +154,12 @@ func (s *search) searchedTo(r store.Reader) (*time.Time, error) {
 	return &last[0].At, nil
 }
 
-// ExportRange says which events to export: those from one instant until
-// before another. Nil is the beginning and the end.
+// ExportRange is the range of events to export: from one instant until before
+// another. Nil means the first event or the last.
 type ExportRange struct{ From, To *time.Time }
 
-// ExportAudit hands over the events of a range in the order of the chain, a
-// part at a time and without a gap, so that whoever has them can verify them.
+// ExportAudit passes the events of a range to give in the order of the chain,
+// in parts and without a gap, so that the receiver can verify them.
 func (e *Engine) ExportAudit(ctx context.Context, c fermata.Caller, within ExportRange, give func([]*fermata.Event) error) error {
 	if err := c.May(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
 		return err

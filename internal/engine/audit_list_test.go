@@ -27,8 +27,8 @@ func (w *world) audit(f engine.AuditFilter) []int64 {
 	}
 }
 
-// TestAuditFindsWhatHappened: a search finds, the newest first, exactly the
-// events that one who reads all of them would pick.
+// TestAuditFindsWhatHappened: a search returns, newest first, exactly the
+// events that a reader of all events would select.
 func TestAuditFindsWhatHappened(t *testing.T) {
 	each(t, func(w *world) {
 		start, err := w.e.Now(w.Context())
@@ -79,8 +79,8 @@ func TestAuditFindsWhatHappened(t *testing.T) {
 	})
 }
 
-// TestAuditOfAClockThatWasSetBack: what happened before the clock was set back
-// is still found by its time.
+// TestAuditOfAClockThatWasSetBack: events from before the clock was set back
+// are still found by their time.
 func TestAuditOfAClockThatWasSetBack(t *testing.T) {
 	each(t, func(w *world) {
 		w.task(fermata.NewTask{})
@@ -97,8 +97,8 @@ func TestAuditOfAClockThatWasSetBack(t *testing.T) {
 	})
 }
 
-// TestAuditLooksAtABoundedNumber: a search that finds nothing stops, says how
-// far it came, and goes on from there.
+// TestAuditLooksAtABoundedNumber: a search that finds nothing stops, tells how
+// far it read, and continues from there.
 func TestAuditLooksAtABoundedNumber(t *testing.T) {
 	each(t, func(w *world) {
 		engine.SetAuditBounds(w.e, 2, 4)

@@ -7,31 +7,31 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// recorded holds what the events say about the policy, members and their groups, tokens, passkeys, identities, sessions,
-// sign-in links, the rules of gates and open questions. It holds the last word about each.
+// recorded holds the last thing that the events say about each of these: the policy, members and their groups,
+// tokens, passkeys, identities, sessions, sign-in links, gate rules and open questions.
 type recorded struct {
 	policy *fermata.Event
-	// These are the last events about each, by its id. The key of an identity is the member's id and the kind.
+	// These are the last events about each object, by its id. The key of an identity is the member's id and the kind.
 	members, tokens, passkeys, identities, rules, sessions, links map[string]*fermata.Event
-	// ruleUses counts the calls that each rule of gates allowed and that it counts.
+	// ruleUses is the number of calls that each gate rule allowed and counted, by the rule's id.
 	ruleUses map[string]int
-	// hashes are those of each workflow's definitions, by its name. The last one is the newest.
+	// hashes are the hashes of each workflow's definitions, by its name. The last one is the newest.
 	hashes map[string][]string
-	// workflows are the last events about each, by its name.
+	// workflows are the last events about each workflow, by its name.
 	workflows map[string]*fermata.Event
-	// problem is what the events alone contradict; "" where they do not.
+	// problem is a contradiction between the events themselves, or "".
 	problem string
-	// usedLinks are the ids of sign-in links by which somebody signed in.
+	// usedLinks are the ids of sign-in links that were used to sign in.
 	usedLinks map[string]bool
 	// usedGrants are the ids of the approvals whose grants were used.
 	usedGrants map[string]bool
-	// questions are open, or have answers that came after the deadline; by their ids.
+	// questions are the records of questions that are open or were answered after the deadline, by id.
 	questions map[string]*questionRecord
-	// asked, posted and created count the events that open questions, post messages and create tasks.
+	// asked, posted and created are the numbers of events that open questions, post messages and create tasks.
 	asked, posted, created int64
-	// revoked are the ids of tokens that were ended.
+	// revoked are the ids of revoked tokens.
 	revoked map[string]bool
-	// linksRevoked counts how often somebody took the answer links of a member back, by the member's id.
+	// linksRevoked is how often the answer links of a member were revoked, by the member's id.
 	linksRevoked map[string]int64
 	// groups are the groups of each member, by the member's id.
 	groups map[string][]string
@@ -47,7 +47,7 @@ func newRecorded() recorded {
 	}
 }
 
-// take keeps what an event says.
+// take records what an event says.
 func (l *recorded) take(e *fermata.Event) {
 	switch e.Type {
 	case fermata.EventPolicyChanged:
@@ -113,7 +113,8 @@ func (l *recorded) take(e *fermata.Event) {
 	}
 }
 
-// takeLink keeps that somebody signed in by a link. It may be used once, and signs in the member for whom it was made.
+// takeLink records that a member signed in by a link. A link may be used once, and signs in only the member for whom
+// it was made.
 func (l *recorded) takeLink(e *fermata.Event, facts map[string]any) {
 	id := textOf(facts, "link_id")
 	if id == "" {
@@ -133,7 +134,7 @@ func (l *recorded) takeLink(e *fermata.Event, facts map[string]any) {
 	l.usedLinks[id] = true
 }
 
-// takeQuestion keeps what an event says about a question.
+// takeQuestion records what an event says about a question.
 func (l *recorded) takeQuestion(e *fermata.Event) {
 	if !slices.Contains(recordTypes, e.Type) {
 		return
@@ -167,7 +168,7 @@ func (l *recorded) takeMember(e *fermata.Event, facts map[string]any) {
 	}
 }
 
-// takeGroup notes who is in a group. Only the named members are in it, under its new name if it was renamed.
+// takeGroup records the members of a group. Only the named members are in it, under its new name if it was renamed.
 func (l *recorded) takeGroup(facts map[string]any) {
 	name, was, handles := textOf(facts, "name"), textOf(facts, "was"), textsOf(facts, "members")
 	for id, groups := range l.groups {

@@ -11,10 +11,10 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// The events tell what happened, but the server decides by the tables. So the audit compares the tables with the events:
-// every question with what was asked, the votes and how it ended, every used grant, who made each task, every message, and the
-// last word of the events about the policy, members, tokens, passkeys, identities, sessions, sign-in links and the rules of
-// gates.
+// The events tell what happened, but the server decides by the tables. So the audit compares the tables with the
+// events: every question with what was asked, the votes and how it ended, every used grant, who made each task, and
+// every message. It also compares the policy, members, tokens, passkeys, identities, sessions, sign-in links and gate
+// rules with the last event about each.
 
 // checkQuestions compares the questions that the events open or close with their rows.
 func (v *verification) checkQuestions(events []*fermata.Event) error {
@@ -56,12 +56,12 @@ func (v *verification) questions(about []*fermata.Event) (map[string]*fermata.Qu
 	return rows, err
 }
 
-// questionDiffers compares a question with the event that opened or closed it. Once a question is closed, only answers that
-// come after its deadline change it: a question that timed out is compared again at the end.
+// questionDiffers compares a question with the event that opened or closed it. A closed question changes only by
+// answers after its deadline, so a question that timed out is compared again at the end.
 func (v *verification) questionDiffers(q *fermata.Question, e *fermata.Event) string {
 	if e.Type == fermata.EventQuestionAsked {
 		if record := v.last.questions[q.ID]; record != nil {
-			record.opening = nil // it need not be kept until the end
+			record.opening = nil // the opening event was compared, so do not keep it
 		}
 		return questionDiffers(q, e)
 	}
@@ -76,7 +76,8 @@ func (v *verification) questionDiffers(q *fermata.Question, e *fermata.Event) st
 	return record.differs(q)
 }
 
-// checkOpenQuestions compares the questions that are open, or timed out, with all that the events say about them.
+// checkOpenQuestions compares the questions that are open or timed out with everything that the events say about
+// them.
 func (v *verification) checkOpenQuestions() error {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(v.last.questions)), exportPage) {
 		rows, err := v.r.QuestionsByID(ids)
@@ -111,11 +112,11 @@ func questionDiffers(q *fermata.Question, e *fermata.Event) string {
 	return differs(said, factsOf(closedOf(q)), "type", "decided_by", "by", "assurance", "channel", "outcome", "answers", "comment", "seconds", "action_hash", "votes", "signed")
 }
 
-// askedDiffers compares a question with the event that opened it. The hash of the content covers every fact that is frozen;
-// events of earlier versions have none.
+// askedDiffers compares a question with the event that opened it. The hash of the content covers every frozen fact.
+// Events of earlier versions do not have the hash, so their facts are compared one by one.
 func askedDiffers(q *fermata.Question, e *fermata.Event) string {
 	var said recordedFacts
-	_ = json.Unmarshal(e.Data, &said) // the chain says whether it is as it was written
+	_ = json.Unmarshal(e.Data, &said) // data that was changed breaks the chain, and the audit reports that
 	if said.ContentHash == "" || said.ContentHash != q.ContentHash() {
 		name := differs(dataOf(e), factsOf(askedFacts(q)), "type", "title", "project", "risk", "items", "approvals", "action_hash")
 		if name == "" && said.ContentHash != "" {
@@ -136,7 +137,7 @@ func askedDiffers(q *fermata.Question, e *fermata.Event) string {
 	return ""
 }
 
-// approvedAction returns the action that people approved: the edited one, or that of the question.
+// approvedAction returns the action that people approved: the edited one, or else the question's own.
 func approvedAction(q *fermata.Question) json.RawMessage {
 	if r := q.Resolution; r != nil && len(r.Action) > 0 {
 		return r.Action
@@ -144,7 +145,8 @@ func approvedAction(q *fermata.Question) json.RawMessage {
 	return q.Action
 }
 
-// checkRest compares what the last word of the events decides. The events of one page decide the rest; see follow.
+// checkRest compares the tables with the last events: the policy, members, tokens and all other objects for which the
+// last event decides. The checks in follow compare the rest, page by page.
 func (v *verification) checkRest() error {
 	p, err := v.r.Policy()
 	if err != nil {
@@ -248,7 +250,7 @@ func (v *verification) checkIdentities() error {
 	return err
 }
 
-// ruleFacts are the facts of a rule that never change. The number of its uses does change.
+// ruleFacts are the facts of a rule that never change. The number of uses is not one of them.
 var ruleFacts = []string{"tool", "args", "decision", "project", "task_id", "session_key", "session_of", "uses", "risk", "expires_at", "owner"}
 
 func (v *verification) checkRules() error {
@@ -263,7 +265,7 @@ func (v *verification) checkRules() error {
 		if e == nil {
 			return v.fail("no event says who made the rule %s", rule.ID)
 		}
-		// The event holds the whole rule: what it lacks was empty.
+		// The event contains the whole rule, so a missing fact means an empty one.
 		if name := differsAt(dataOf(e), factsOf(rule), ruleFacts, true); name != "" {
 			return v.fail("the rule %s has another %s than event %d says", rule.ID, name, e.Seq)
 		}
@@ -281,7 +283,8 @@ func (v *verification) checkRules() error {
 	return nil
 }
 
-// checkWorkflows compares which definition starts new runs, in which project, and whether triggers start them, with the events.
+// checkWorkflows compares each workflow with its last event: the definition for new runs, the project, and whether
+// triggers start runs.
 func (v *verification) checkWorkflows() error {
 	workflows, err := v.r.Workflows()
 	for _, w := range workflows {
@@ -296,7 +299,7 @@ func (v *verification) checkWorkflows() error {
 	return err
 }
 
-// checkSessions compares where people are signed in with the events. A session that is over has no row.
+// checkSessions compares the browser sessions with the events. A session that has ended has no row.
 func (v *verification) checkSessions() error {
 	sessions, err := v.r.Sessions()
 	for _, s := range sessions {
@@ -314,7 +317,7 @@ func (v *verification) checkSessions() error {
 	return err
 }
 
-// linkNames are the facts of a sign-in link or an invitation that an event tells.
+// linkNames are the facts of a sign-in link or an invitation that an event contains.
 var linkNames = []string{"member_id", "role", "groups", "projects", "method", "assurance", "expires_at", "fingerprint", "token_id"}
 
 // checkLinks compares the sign-in links and invitations that can still be used with the events.
@@ -339,7 +342,7 @@ func (v *verification) checkLinks() error {
 	return err
 }
 
-// checkTotals finds tasks, questions and messages of which no event tells.
+// checkTotals finds tasks, questions and messages without an event.
 func (v *verification) checkTotals() error {
 	is, err := v.r.Totals()
 	if err != nil {
@@ -358,7 +361,7 @@ func (v *verification) checkTotals() error {
 	return nil
 }
 
-// checkTasks compares who made the tasks of the events, as what and in which project, and who holds them.
+// checkTasks compares tasks with the events that created and claimed them: the creator, origin, project and holder.
 func (v *verification) checkTasks(events []*fermata.Event) error {
 	made := eventsBy(events, fermata.EventTaskCreated, func(e *fermata.Event) string { return e.TaskID })
 	rows, err := v.r.TaskOrigins(slices.Collect(maps.Keys(made)))
@@ -408,7 +411,7 @@ func (v *verification) checkMessages(events []*fermata.Event) error {
 	return err
 }
 
-// eventsBy returns the events of a type by what the function names.
+// eventsBy returns the events of a type by the key that name returns for each.
 func eventsBy(events []*fermata.Event, typ fermata.EventType, name func(*fermata.Event) string) map[string]*fermata.Event {
 	found := map[string]*fermata.Event{}
 	for _, e := range events {
@@ -419,7 +422,7 @@ func eventsBy(events []*fermata.Event, typ fermata.EventType, name func(*fermata
 	return found
 }
 
-// checkGrants finds grants that were used and could be used again.
+// checkGrants finds used grants that could be used again.
 func (v *verification) checkGrants(events []*fermata.Event) error {
 	var ids []string
 	for _, e := range events {
@@ -436,28 +439,28 @@ func (v *verification) checkGrants(events []*fermata.Event) error {
 	return err
 }
 
-// dataOf returns what an event adds.
+// dataOf returns the data of an event as facts by name.
 func dataOf(e *fermata.Event) map[string]any {
 	var facts map[string]any
-	_ = json.Unmarshal(e.Data, &facts) // the chain says whether it is as it was written
+	_ = json.Unmarshal(e.Data, &facts) // data that was changed breaks the chain, and the audit reports that
 	return facts
 }
 
-// factsOf returns the facts that one reads from the JSON of a value.
+// factsOf returns a value as facts by name, by way of its JSON.
 func factsOf(v any) map[string]any {
 	var facts map[string]any
-	_ = json.Unmarshal(data(v), &facts) // it was just written
+	_ = json.Unmarshal(data(v), &facts) // data has just encoded it
 	return facts
 }
 
-// differs returns the first name under which the event has another value than the row, or "". Older events of questions lack
-// the hash of the action and other facts. A fact that they lack is not compared.
+// differs returns the first name under which the event and the row have different values, or "". Older events of
+// questions lack the hash of the action and other facts. A fact that they lack is not compared.
 func differs(said, now map[string]any, names ...string) string {
 	_, whole := said["action_hash"]
 	return differsAt(said, now, names, whole)
 }
 
-// differsAt is differs; with whole, a fact that the event lacks was empty.
+// differsAt is like differs. With whole, a fact that the event lacks counts as empty.
 func differsAt(said, now map[string]any, names []string, whole bool) string {
 	for _, name := range names {
 		if was, ok := said[name]; (ok || whole) && !isSame(was, now[name]) {
@@ -467,7 +470,7 @@ func differsAt(said, now map[string]any, names []string, whole bool) string {
 	return ""
 }
 
-// isSame reports whether two values are equal. What is left out is the same as what is empty.
+// isSame reports whether two values are equal. A missing value equals an empty one.
 func isSame(a, b any) bool {
 	return reflect.DeepEqual(a, b) || isEmpty(a) && isEmpty(b)
 }

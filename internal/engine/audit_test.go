@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// TestAuditFindsEdits: whatever a foreign hand changes in the events is found.
+// TestAuditFindsEdits: the audit finds every change of the events that was made directly in the database.
 func TestAuditFindsEdits(t *testing.T) {
 	for name, edit := range map[string]string{
 		"data":                   `UPDATE events SET data = '{}' WHERE seq = 3`,
@@ -52,7 +52,8 @@ func TestAuditFindsEdits(t *testing.T) {
 	}
 }
 
-// TestAuditFindsEditsOfTables: a foreign hand that changes what decides today, and no event, is found.
+// TestAuditFindsEditsOfTables: the audit finds a direct change of the tables by which the server decides, although no
+// event was changed.
 func TestAuditFindsEditsOfTables(t *testing.T) {
 	for name, edit := range map[string]struct{ sql, problem string }{
 		"an answer":               {`UPDATE questions SET resolution = replace(resolution, 'toml', 'yaml') WHERE status = 'answered'`, "another answers than event"},
@@ -151,7 +152,7 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 	}
 }
 
-// decidesToday makes one of everything beside questions that decides what may be done, and changes it.
+// decidesToday makes one of each object, other than questions, by which the server decides, and changes it.
 func (w *world) decidesToday() {
 	w.Helper()
 	token := func(name string, expires fermata.Timeout) *fermata.Token {
@@ -184,7 +185,7 @@ func (w *world) decidesToday() {
 	w.ok(w.e.DeleteGroup(w.Context(), admin, "gone"))
 }
 
-// signsIn makes a session, links that nobody used and an invitation.
+// signsIn makes a session, unused links and an invitation.
 func (w *world) signsIn() {
 	w.Helper()
 	email := "alice@example.com"
@@ -199,7 +200,7 @@ func (w *world) signsIn() {
 	w.ok(err)
 }
 
-// votes makes a question with the votes of two people, and one that is answered after its deadline.
+// votes makes a question with votes of two people, and a question that is answered after its deadline.
 func (w *world) votes() {
 	w.Helper()
 	bob := w.person("bob")
@@ -215,7 +216,7 @@ func (w *world) votes() {
 	w.answer(q.ID, "json")
 }
 
-// TestAuditOfAPolicyThatWasChanged: what people change themselves is no fault.
+// TestAuditOfAPolicyThatWasChanged: a change that people make through the server is no fault.
 func TestAuditOfAPolicyThatWasChanged(t *testing.T) {
 	each(t, func(w *world) {
 		p, err := w.e.Policy(w.Context(), admin)
@@ -245,7 +246,7 @@ func TestAuditOfNothing(t *testing.T) {
 	})
 }
 
-// TestAuditWhileWriting: events that come meanwhile are no fault.
+// TestAuditWhileWriting: events that are added during the audit are no fault.
 func TestAuditWhileWriting(t *testing.T) {
 	each(t, func(w *world) {
 		stop, stopped := make(chan struct{}), make(chan struct{})
@@ -274,7 +275,7 @@ func TestAuditWhileWriting(t *testing.T) {
 	})
 }
 
-// replacing is the SQL that replaces the action of a question by another one.
+// replacing returns the SQL that replaces the action of a question by another one.
 func replacing(action, other string) string {
 	encoded := base64.StdEncoding.EncodeToString
 	return fmt.Sprintf("replace(asked, '%s', '%s')", encoded([]byte(action)), encoded([]byte(other)))

@@ -9,8 +9,8 @@ import (
 )
 
 // CancelTask ends a task and everything below it. Pending questions are
-// withdrawn, runs are told to stop at their next contact, nothing resumes. The
-// reason stays in the threads, for whoever reopens one of the tasks.
+// withdrawn, runs are told to stop at their next contact, and nothing resumes.
+// The reason stays in the threads for a person who reopens one of the tasks.
 func (e *Engine) CancelTask(ctx context.Context, c fermata.Caller, id, reason string) (*fermata.Task, error) {
 	reason = strings.TrimSpace(reason)
 	return e.change(ctx, c, fermata.ToCancelTask, id, func(tx *store.Tx, t *fermata.Task) error {
@@ -26,7 +26,7 @@ func (e *Engine) CancelTask(ctx context.Context, c fermata.Caller, id, reason st
 
 func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fermata.Actor) error {
 	if by.Kind == fermata.ActorAgent {
-		// A person has taken it over: no agent ends that.
+		// A person has taken the task over, so no agent may end it.
 		if err := t.CheckPaused(); err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fer
 			return err
 		}
 	}
-	// A child's end may have moved the task itself: read it again.
+	// The end of a child may have moved the task itself, so read it again.
 	if len(children) > 0 {
 		fresh, err := tx.Task(t.ID)
 		if err != nil {
@@ -49,7 +49,7 @@ func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fer
 		*t = *fresh
 	}
 	if t.State.IsEnded() {
-		// Only what is below it went on.
+		// The task had ended before. Only tasks below it were still open.
 		return nil
 	}
 	if err := stopRun(tx, t, "the task was cancelled by "+by.DisplayName(), by); err != nil {
@@ -64,10 +64,9 @@ func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fer
 	return e.post(tx, t, &fermata.Message{TaskID: t.ID, Kind: fermata.MessagePlain, Cancels: true, Author: by, Body: reason})
 }
 
-// stopRun ends the run of a task that is taken from it, and marks where it left
-// its work. Its worker hears of it at once, and every call of it is refused. What the
-// run was handed is handed to the next one again: nobody knows how much of it the
-// agent has read. The caller saves the task.
+// stopRun ends the run of a task that is taken from it, and logs where the run stopped. The worker hears of it at
+// once, and every later call for the run is refused. Everything that the run was handed will be handed to the next
+// run again, because nobody knows how much of it the agent has read. The caller saves the task.
 func stopRun(tx *store.Tx, t *fermata.Task, why string, by fermata.Actor) error {
 	if t.State != fermata.TaskInProgress || t.RunID == "" {
 		return nil

@@ -11,27 +11,28 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Signer signs checkpoints and receipts with a key that is not in the database.
+// Signer signs checkpoints and receipts with a key that is not stored in the database.
 type Signer interface {
 	Sign(c fermata.Checkpoint) (fermata.SignedCheckpoint, error)
 	SignReceipt(r fermata.DecisionReceipt) (fermata.SignedReceipt, error)
-	// Open checks the signature of a checkpoint.
+	// Open verifies the signature of a checkpoint.
 	Open(c fermata.SignedCheckpoint) error
 	PublicKey() string
 }
 
 // Witness keeps signed checkpoints outside the database.
 type Witness interface {
-	// Name says where it keeps them.
+	// Name returns where the witness keeps its checkpoints.
 	Name() string
-	// Keep keeps a checkpoint, and returns when it is durable. It is called often: one that it has costs nothing.
+	// Keep stores a checkpoint and returns when it is durable. It is called often with the same checkpoint, which
+	// must then cost nothing.
 	Keep(ctx context.Context, c fermata.SignedCheckpoint) error
 }
 
 // ReadableWitness is a witness that the server can compare its database with.
 type ReadableWitness interface {
 	Witness
-	// Kept returns every checkpoint that it keeps.
+	// Kept returns every checkpoint that the witness has.
 	Kept(ctx context.Context) ([]fermata.SignedCheckpoint, error)
 }
 
@@ -45,13 +46,13 @@ func (e *Engine) readable() (all []ReadableWitness) {
 	return all
 }
 
-// checkpointLook is how often a process looks whether a checkpoint is due.
+// checkpointLook is how often a process checks whether a checkpoint is due.
 const checkpointLook = 2 * time.Second
 
-// checkpoints signs the ends of chains and hands them to witnesses.
+// checkpoints signs the ends of chains and gives them to the witnesses.
 type checkpoints struct {
 	e *Engine
-	// last are the newest checkpoints by workspace.
+	// last are the newest checkpoints, by workspace.
 	last map[string]lastCheckpoint
 }
 
@@ -61,7 +62,7 @@ type lastCheckpoint struct {
 	event int64
 }
 
-// RunCheckpoints signs the end of every chain from time to time, hands it to the witnesses, and goes on until ctx ends.
+// RunCheckpoints signs the end of every chain when a checkpoint is due and gives it to the witnesses, until ctx ends.
 func (e *Engine) RunCheckpoints(ctx context.Context) {
 	if e.opts.Signer == nil {
 		return
@@ -88,7 +89,7 @@ func newCheckpoints(e *Engine) *checkpoints {
 	return &checkpoints{e: e, last: map[string]lastCheckpoint{}}
 }
 
-// look signs what is due, and hands the newest checkpoints over.
+// look signs the checkpoints that are due, and gives the newest ones to the witnesses.
 func (c *checkpoints) look(ctx context.Context) error {
 	workspaces, err := c.e.db.In(ctx, "").Workspaces()
 	if err != nil {
@@ -135,7 +136,7 @@ func (c *checkpoints) sign(ctx context.Context, workspace string) error {
 	return err
 }
 
-// append signs a checkpoint and adds its event, unless another replica was first.
+// append signs a checkpoint and appends its event, unless another replica was first.
 func (c *checkpoints) append(ctx context.Context, workspace string, next fermata.Checkpoint, last lastCheckpoint) error {
 	signed, err := c.e.opts.Signer.Sign(next)
 	if err != nil {
@@ -151,7 +152,7 @@ func (c *checkpoints) append(ctx context.Context, workspace string, next fermata
 	})
 }
 
-// findCheckpoint returns the newest checkpoint of a workspace: the known one, or a later one.
+// findCheckpoint returns the newest checkpoint of a workspace, which is the known one or a later one.
 func findCheckpoint(r store.Reader, known lastCheckpoint) (lastCheckpoint, error) {
 	events, err := r.Events(store.EventFilter{
 		After: known.event, Types: []string{string(fermata.EventAuditCheckpoint)}, Newest: true, Limit: 1,
@@ -186,13 +187,14 @@ func (c *checkpoints) hand(ctx context.Context, signed fermata.SignedCheckpoint)
 	}
 }
 
-// awayWitnesses are the witnesses that keep nothing at present. It is safe for concurrent use.
+// awayWitnesses are the witnesses that fail at present. It is safe for concurrent use.
 type awayWitnesses struct {
 	mu    sync.Mutex
 	since map[Witness]time.Time
 }
 
-// note takes what came of a witness and the checkpoint of an instant. It reports whether the witness fails and did not fail before.
+// note records the result of a witness for the checkpoint of an instant. It reports whether the witness fails and did
+// not fail before.
 func (a *awayWitnesses) note(w Witness, err error, at time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -209,8 +211,8 @@ func (a *awayWitnesses) note(w Witness, err error, at time.Time) bool {
 	return err != nil && !known
 }
 
-// WitnessesAway returns how many witnesses of the audit chain keep nothing at present, and the instant of the first checkpoint
-// that one of them lacks.
+// WitnessesAway returns how many witnesses of the audit chain fail at present, and the instant of the first
+// checkpoint that one of them lacks.
 func (e *Engine) WitnessesAway() (n int, since time.Time) {
 	e.away.mu.Lock()
 	defer e.away.mu.Unlock()

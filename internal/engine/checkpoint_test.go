@@ -39,13 +39,13 @@ func TestTheEndOfTheChainIsSigned(t *testing.T) {
 			w.Fatalf("got %+v", report)
 		}
 		w.ok(e.CheckWitnesses(w.Context()))
-		// Nothing came since: nothing more is signed.
+		// There are no new events, so nothing more is signed.
 		w.ok(e.SignEnds(w.Context()))
 		w.equal(report.Events, w.events())
 	})
 }
 
-// Whoever writes the database computes every hash anew. What he cannot make is a signature.
+// A person who writes the database can compute every hash again, but cannot make a signature.
 func TestAChainThatWasWrittenAnewIsFoundOut(t *testing.T) {
 	for name, rewrite := range map[string]func(w *world){
 		"an event is another": func(w *world) {
@@ -77,7 +77,7 @@ func TestAChainThatWasWrittenAnewIsFoundOut(t *testing.T) {
 				w.answer(q.ID, "toml")
 				w.ok(e.SignEnds(w.Context()))
 				rewrite(w)
-				// The chain alone is whole again.
+				// The chain alone looks unchanged.
 				plain, err := w.e.VerifyAudit(w.Context(), w.alice)
 				w.ok(err)
 				w.equal(true, plain.OK)
@@ -92,7 +92,7 @@ func TestAChainThatWasWrittenAnewIsFoundOut(t *testing.T) {
 	}
 }
 
-// rewriteChain leaves the events that edit keeps, as it changes their actor, with numbers and hashes that fit.
+// rewriteChain rewrites the chain with the events for which edit returns true, with new numbers and matching hashes.
 func (w *world) rewriteChain(edit func(*fermata.Event) bool) {
 	w.Helper()
 	all, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 1000})
@@ -113,7 +113,7 @@ func (w *world) rewriteChain(edit func(*fermata.Event) bool) {
 	w.forge(statements.String())
 }
 
-// bytesOf writes a hash as the database does.
+// bytesOf returns a hash as the database stores it.
 func (w *world) bytesOf(hash string) string {
 	w.Helper()
 	raw, err := base64.RawURLEncoding.DecodeString(hash)

@@ -9,7 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// CheckWitnesses refuses a database that lacks what a witness keeps, or holds something else in its place.
+// CheckWitnesses returns an error if the newest event that a witness vouches for is missing or different in the
+// database, or if a witness cannot be read.
 func (e *Engine) CheckWitnesses(ctx context.Context) error {
 	for _, w := range e.readable() {
 		kept, err := w.Kept(ctx)
@@ -61,7 +62,7 @@ func (e *Engine) verifyWitnesses(ctx context.Context, r store.Reader, report *Au
 	return nil
 }
 
-// contradiction says what a chain has in the place of a signed checkpoint; "" when they agree.
+// contradiction says how a chain differs from a signed checkpoint. It returns "" if they agree.
 func (e *Engine) contradiction(r store.Reader, c fermata.SignedCheckpoint) (string, error) {
 	if err := e.opts.Signer.Open(c); err != nil {
 		return err.Error(), nil //nolint:nilerr // it is the finding

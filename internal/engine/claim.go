@@ -15,19 +15,19 @@ import (
 // came.
 var ErrNoTask = errors.New("no task to claim")
 
-// claimed is the data of task.claimed.
+// claimed is the data of the event task.claimed.
 type claimed struct {
 	From   fermata.TaskState `json:"from"`
 	To     fermata.TaskState `json:"to"`
 	Worker string            `json:"worker"`
-	// WorkerToken is the id of the token that claimed it, AgentToken that of the token which the worker gives its agents; empty for
-	// none.
+	// WorkerToken is the id of the token that claimed the task. AgentToken is the id of the token that the worker
+	// gives to its agents; it is empty if there is none.
 	WorkerToken string `json:"worker_token_id"`
 	AgentToken  string `json:"agent_token_id"`
 }
 
-// Claim gives a worker the next task, with a new run, its fencing token and
-// what the agent needs to go on. It waits as long as the request says.
+// Claim gives a worker the next task, with a new run, its fencing token and the
+// resume context. It waits as long as the request says.
 func (e *Engine) Claim(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest) (*fermata.Claim, error) {
 	if err := c.May(fermata.ToClaim, fermata.Somewhere); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (e *Engine) claimNext(ctx context.Context, c fermata.Caller, r fermata.Clai
 	in := claimQueue{c.WorkspaceID, slices.Contains(r.Runners, fermata.RunnerWorkflow)}
 	err := e.hub.untilTask(ctx, in, time.Duration(r.WaitSeconds)*time.Second, func(first bool) (bool, error) {
 		if !first {
-			// A look costs nothing when there is no task; a write would.
+			// A read costs little when there is no task; a write would cost more.
 			if _, err := e.reads(ctx, c).Claimable(r); err != nil {
 				return nothingThere(err)
 			}
@@ -120,7 +120,7 @@ func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (
 	return &fermata.Claim{Task: t, Run: run, Context: rc}, nil
 }
 
-// lastRun is the one that works on the task or did so last, nil where none did.
+// lastRun returns the newest run of the task, or nil if the task had none.
 func lastRun(r store.Reader, t *fermata.Task) (*fermata.LastRun, error) {
 	if t.RunID == "" {
 		return nil, nil
@@ -129,8 +129,8 @@ func lastRun(r store.Reader, t *fermata.Task) (*fermata.LastRun, error) {
 	return run.LastRun(), err
 }
 
-// handOver gathers what a run was not told yet and notes that it is told now.
-// The last run of the task is nil for its first.
+// handOver collects what no run of the task was handed yet, and marks it as
+// handed to this run. The last run is nil if this is the task's first.
 func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string, last *fermata.LastRun) (*fermata.ResumeContext, error) {
 	var questions []*fermata.Question
 	var messages []*fermata.Message
@@ -159,7 +159,7 @@ func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string, last *fer
 	return rc, addGrants(rc, questions, tx.Reader, tx.GrantKey)
 }
 
-// tellHanded notes in the thread which messages the run was handed.
+// tellHanded appends an event that says which messages the run was handed.
 func tellHanded(tx *store.Tx, run *fermata.Run, rc *fermata.ResumeContext, by fermata.Actor) {
 	if len(rc.Messages) == 0 {
 		return
@@ -181,7 +181,7 @@ func pendingQuestion(r store.Reader, t *fermata.Task) (*fermata.Question, error)
 	return q.SeenBy(fermata.Caller{Kind: fermata.ActorAgent}), err
 }
 
-// countUnread counts anew what no run was handed.
+// countUnread counts again the closed questions and messages that no run was handed.
 func countUnread(tx *store.Tx, t *fermata.Task) error {
 	questions, err := tx.ClosedUnhanded(t.ID, "")
 	if err != nil {
@@ -195,9 +195,9 @@ func countUnread(tx *store.Tx, t *fermata.Task) error {
 	return nil
 }
 
-// afterRun moves a task whose run ended without a result of its own: a pending
-// question suspends it again, anything to hand over resumes it at once. The
-// question is given where the caller has it.
+// afterRun moves a task whose run ended without a result. If there is something
+// to hand over, the task is ready at once. Otherwise a pending question
+// suspends it again. A caller that has loaded the question passes it in.
 func (e *Engine) afterRun(tx *store.Tx, t *fermata.Task, asked *fermata.Question, by fermata.Actor) error {
 	to := t.ReadyState()
 	if t.PendingQuestionID != "" && t.Unread == 0 {

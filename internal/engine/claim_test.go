@@ -28,7 +28,7 @@ func TestClaimOrder(t *testing.T) {
 	})
 }
 
-// A worker is given only tasks that it can do. It would report another task as done although nothing was done.
+// A worker gets only tasks that it can do. Otherwise it would report a task as done although nothing was done.
 func TestClaimFilters(t *testing.T) {
 	command := json.RawMessage(`{"command":["make"]}`)
 	each(t, func(w *world) {
@@ -72,8 +72,8 @@ func TestClaimFilters(t *testing.T) {
 	})
 }
 
-// Runs of workflows are the server's own: nobody else makes or claims them, and
-// the server claims nothing else for them.
+// Workflow runs belong to the server: no other caller makes or claims them, and
+// the server claims no other task for them.
 func TestRunsOfWorkflowsAreTheServersOwn(t *testing.T) {
 	each(t, func(w *world) {
 		_, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "run", Runner: fermata.RunnerWorkflow})
@@ -124,8 +124,8 @@ func TestClaimGivesARun(t *testing.T) {
 	})
 }
 
-// TestClaimWaits: a worker that waits is woken by whatever makes a task ready,
-// not by its next look.
+// TestClaimWaits: every change that makes a task ready wakes a waiting worker,
+// before its next look.
 func TestClaimWaits(t *testing.T) {
 	for name, ready := range map[string]func(w *world) (id string, wake func()){
 		"create": func(w *world) (string, func()) { return "", func() { w.task(fermata.NewTask{}) } },

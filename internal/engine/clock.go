@@ -7,27 +7,27 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Clock reports whether the database's clock jumped, so that nothing times out for
-// the moment.
+// Clock returns the state of the database's clock. While a jump of the clock is not confirmed, nothing times out.
 func (e *Engine) Clock() store.ClockState { return e.db.Clock() }
 
 // ClockSkew returns how far the clock of this machine is ahead of the database's.
 func (e *Engine) ClockSkew() time.Duration { return e.db.ClockSkew() }
 
-// clockWatch lets time decide only by a clock that can be trusted.
+// clockWatch decides whether the database's clock can be trusted, so that only a trusted clock ends questions and
+// leases.
 type clockWatch struct {
 	e *Engine
-	// jumped says that a jump was logged. renewing says that a jump counts and the
+	// jumped reports whether the present jump was logged. renewing reports whether a jump was accepted, but the
 	// leases are still measured by the clock before it.
 	jumped, renewing bool
-	// apart says that it was logged that this machine has another time than the database.
+	// apart reports whether a difference between this machine's clock and the database's was logged.
 	apart bool
 }
 
-// isTrusted reports whether time may decide, by the database's clock. A jump to
-// which the clock has kept long enough begins to count.
+// isTrusted reports whether deadlines may be decided by the database's clock.
+// It accepts a jump that lasted long enough.
 func (w *clockWatch) isTrusted(ctx context.Context) (bool, error) {
-	// Reading the clock notices a jump where nobody writes.
+	// Reading the clock notices a jump even if nobody writes.
 	if _, err := w.e.db.Now(ctx); err != nil {
 		return false, err
 	}
@@ -47,7 +47,7 @@ func (w *clockWatch) isTrusted(ctx context.Context) (bool, error) {
 	return w.e.db.Clock().Jump == 0, nil
 }
 
-// log says once what the clock did.
+// log logs each change of the clock's state once.
 func (w *clockWatch) log(state store.ClockState) {
 	jump := state.Jump.Round(time.Second)
 	switch {
@@ -62,8 +62,8 @@ func (w *clockWatch) log(state store.ClockState) {
 	w.jumped = state.Jump != 0
 }
 
-// logSkew says once that this machine has another time than the database, and once that it has the same again. A
-// clock at the limit is not told of again and again.
+// logSkew logs once that the clocks of this machine and the database differ, and once that they agree again. Between
+// the two limits it logs nothing, so a clock near the limit is not logged again and again.
 func (w *clockWatch) logSkew(skew time.Duration) {
 	ahead := skew.Round(store.SkewPrecision)
 	switch {

@@ -12,24 +12,24 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// wrongClock is a database's clock that a test sets wrong, and the time that
-// passes beside it.
+// wrongClock is a clock of the database that a test can set wrong. It also
+// counts the time that really passes.
 type wrongClock struct {
 	ahead, passed atomic.Int64
 	begun         time.Time
 }
 
-// jump sets the clock forward, or back.
+// jump moves the clock forward or back.
 func (c *wrongClock) jump(d time.Duration) { c.ahead.Add(int64(d)) }
 
-// pass lets time pass, which the clock shows.
+// pass lets time pass, and moves the clock by the same time.
 func (c *wrongClock) pass(d time.Duration) {
 	c.passed.Add(int64(d))
 	c.ahead.Add(int64(d))
 }
 
-// eachWrongClock runs a test on both databases, with a clock that jumps while
-// the engine sweeps.
+// eachWrongClock runs a test on both databases, with a clock that can jump
+// while the engine sweeps.
 func eachWrongClock(t *testing.T, test func(w *world, clock *wrongClock)) {
 	t.Helper()
 	t.Parallel()
@@ -53,14 +53,14 @@ func (w *world) becomes(what string, holds func() bool) {
 	patience.Await(w, what, holds)
 }
 
-// jumped waits until the engine has noticed that the clock jumped.
+// jumped waits until the engine has noticed the jump of the clock.
 func (w *world) jumped() {
 	w.Helper()
 	w.becomes("the jump is noticed", func() bool { return w.e.Clock().Jump != 0 })
 }
 
-// TestClockJumpsForAMoment: nothing times out by a clock that is two hours ahead
-// for a moment, whether a sweep looks or a person answers.
+// TestClockJumpsForAMoment: while the clock is two hours ahead for a moment,
+// nothing times out, neither by a sweep nor by an answer.
 func TestClockJumpsForAMoment(t *testing.T) {
 	eachWrongClock(t, func(w *world, clock *wrongClock) {
 		_, q := w.suspended(fermata.Ask{Question: "Which format?", Timeout: "30m"})
@@ -80,8 +80,8 @@ func TestClockJumpsForAMoment(t *testing.T) {
 	})
 }
 
-// TestClockKeepsToAJump: a clock that stays two hours ahead is right in the end,
-// and no live worker loses its task to it.
+// TestClockKeepsToAJump: a clock that stays two hours ahead is accepted in the
+// end, and no live worker loses its task because of it.
 func TestClockKeepsToAJump(t *testing.T) {
 	eachWrongClock(t, func(w *world, clock *wrongClock) {
 		_, q := w.suspended(fermata.Ask{Question: "Which format?", Timeout: "30m"})
@@ -99,8 +99,8 @@ func TestClockKeepsToAJump(t *testing.T) {
 	})
 }
 
-// TestClockIsSetBackForGood: the lease of a dead worker ends, though the clock
-// shows an hour less than when the lease began.
+// TestClockIsSetBackForGood: the lease of a dead worker ends, although the
+// clock shows an hour less than when the lease began.
 func TestClockIsSetBackForGood(t *testing.T) {
 	eachWrongClock(t, func(w *world, clock *wrongClock) {
 		dead := w.running(fermata.NewTask{})
@@ -119,8 +119,8 @@ func TestClockIsSetBackForGood(t *testing.T) {
 	})
 }
 
-// TestClockIsBehindTheEvents: a clock that was set back while no server ran is
-// noticed at the start.
+// TestClockIsBehindTheEvents: the engine notices at the start that the clock
+// was set back while no server ran.
 func TestClockIsBehindTheEvents(t *testing.T) {
 	eachWrongClock(t, func(w *world, clock *wrongClock) {
 		w.task(fermata.NewTask{})

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// berlin is where the clocks on the wall are put forward and back.
+// berlin returns a time zone with summer time.
 func berlin(t *testing.T) *time.Location {
 	t.Helper()
 	zone, err := time.LoadLocation("Europe/Berlin")
@@ -20,13 +20,13 @@ func berlin(t *testing.T) *time.Location {
 	return zone
 }
 
-// summerTimes are questions that are asked before the clocks on the wall are
-// put forward or back, and answered by time after it.
+// summerTimes are questions that are asked before a change of summer time, and
+// whose deadline is after it.
 var summerTimes = map[string]struct {
 	asked    string
 	timeout  fermata.Timeout
 	deadline string
-	// wall is the deadline as the clock on the wall shows it.
+	// wall is the deadline as a clock on the wall shows it.
 	wall string
 }{
 	"a day that lasts 23 hours":       {"2026-03-28T12:00:00+01:00", "1d", "2026-03-29T13:00:00+02:00", "13:00 CEST"},
@@ -45,7 +45,7 @@ func instant(t *testing.T, text string) time.Time {
 	return at
 }
 
-// moveTo sets the clock to an instant.
+// moveTo moves the clock to an instant.
 func (w *world) moveTo(at time.Time) {
 	w.Helper()
 	now, err := w.e.Now(w.Context())
@@ -53,7 +53,7 @@ func (w *world) moveTo(at time.Time) {
 	w.clock.Advance(at.Sub(now))
 }
 
-// audited checks the chain of events.
+// audited checks that the audit finds no fault.
 func (w *world) audited() {
 	w.Helper()
 	report, err := w.e.VerifyAudit(w.Context(), w.alice)
@@ -61,9 +61,9 @@ func (w *world) audited() {
 	w.equal(true, report.OK)
 }
 
-// TestDeadlineAcrossSummerTime: a timeout is a length of time and its deadline
-// an instant, whatever clocks on walls do meanwhile. The process lives in a zone
-// that has summer time; see TestMain.
+// TestDeadlineAcrossSummerTime: a timeout is a duration and its deadline an
+// instant, so changes of summer time do not matter. The process runs in a zone
+// with summer time; see TestMain.
 func TestDeadlineAcrossSummerTime(t *testing.T) {
 	for name, c := range summerTimes {
 		t.Run(name, func(t *testing.T) {
@@ -92,9 +92,9 @@ func TestDeadlineAcrossSummerTime(t *testing.T) {
 	}
 }
 
-// TestDatabaseClockDecides: the clock of the database decides, in whatever zone
-// it lives, however wrong the clocks of the processes are. Here it stands months
-// away from theirs.
+// TestDatabaseClockDecides: the clock of the database decides, in any time
+// zone, however wrong the clocks of the processes are. Here they differ by
+// months.
 func TestDatabaseClockDecides(t *testing.T) {
 	t.Parallel()
 	for name, c := range summerTimes {
@@ -121,8 +121,8 @@ func TestDatabaseClockDecides(t *testing.T) {
 	}
 }
 
-// TestClockIsSetBack: a question waits until its instant comes, and what is
-// answered meanwhile counts. Nothing took less than no time.
+// TestClockIsSetBack: a question waits until its instant comes, and answers
+// before that count. No duration is negative.
 func TestClockIsSetBack(t *testing.T) {
 	each(t, func(w *world) {
 		a := format
@@ -152,8 +152,9 @@ func TestClockIsSetBack(t *testing.T) {
 	})
 }
 
-// TestClockJumpsAhead: what is overdue then is settled once, as of its own
-// instant, and stays so when the clock is put right.
+// TestClockJumpsAhead: a question that is overdue after the jump is settled
+// once, at the instant of its deadline. It stays settled when the clock is put
+// right.
 func TestClockJumpsAhead(t *testing.T) {
 	each(t, func(w *world) {
 		a := format
@@ -176,8 +177,8 @@ func TestClockJumpsAhead(t *testing.T) {
 	})
 }
 
-// TestTheInstantDecides: what comes after the deadline comes after what the
-// deadline did, also where no sweep came by in between.
+// TestTheInstantDecides: an action after the deadline takes effect after the
+// deadline does, even if no sweep ran in between.
 func TestTheInstantDecides(t *testing.T) {
 	for name, do := range map[string]func(w *world, task string) error{
 		"cancel": func(w *world, task string) error {
@@ -214,8 +215,8 @@ func TestTheInstantDecides(t *testing.T) {
 	}
 }
 
-// TestAnAnswerOutlivesItsTask: an answer that counts already is not lost where
-// its task ends before anybody looked.
+// TestAnAnswerOutlivesItsTask: a held answer that already counts is not lost if
+// its task ends before a sweep.
 func TestAnAnswerOutlivesItsTask(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.suspended(format)

@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Comment adds a line about a question to the thread. It decides nothing, and
-// the task does not go on with it.
+// Comment adds a comment about a question to the thread. It decides nothing and
+// does not resume the task.
 func (e *Engine) Comment(ctx context.Context, c fermata.Caller, id, body string) (*fermata.Message, error) {
 	if err := fermata.CheckMessage(body); err != nil {
 		return nil, err
@@ -29,7 +29,8 @@ func (e *Engine) Comment(ctx context.Context, c fermata.Caller, id, body string)
 	}, store.Ahead{Question: id})
 }
 
-// comment writes a comment. No run is handed it: it counts as handed over.
+// comment stores a comment. The comment counts as handed over, so no run gets
+// it.
 func comment(tx *store.Tx, q *fermata.Question, by fermata.Actor, body string) *fermata.Message {
 	m := &fermata.Message{
 		ID: fermata.NewID(fermata.PrefixMessage, tx.Now()), TaskID: q.TaskID, QuestionID: q.ID, Kind: fermata.MessageComment,

@@ -20,7 +20,8 @@ func pageSize(limit int) int {
 	return min(limit, largestPage)
 }
 
-// page cuts the one row more that tells whether another page follows.
+// page removes the extra row that was read to see whether another page follows.
+// It reports whether there was one.
 func page[T any](rows []T, limit int) ([]T, bool) {
 	if n := pageSize(limit); len(rows) > n {
 		return rows[:n], true
@@ -28,16 +29,16 @@ func page[T any](rows []T, limit int) ([]T, bool) {
 	return rows, false
 }
 
-// cursor is a place in one list with one set of filters. It is bound to both:
-// one from another list is refused rather than misread.
+// cursor is a place in one list with one set of filters. A cursor of another
+// list or of other filters is refused, since it would be misread.
 type cursor struct {
 	List  string          `json:"l"`
 	Place json.RawMessage `json:"p"`
 	given string
 }
 
-// cursorOf begins with the name of a list and its filter; paging itself does
-// not count as part of the filter.
+// cursorOf returns a cursor for the list with this name and filter. The
+// filter's own cursor and limit are ignored.
 func cursorOf(list, given string, filter any) cursor {
 	switch f := filter.(type) {
 	case TaskFilter:

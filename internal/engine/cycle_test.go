@@ -21,7 +21,7 @@ type world struct {
 	clock *storetest.Clock
 	agent fermata.Caller
 	alice fermata.Caller
-	// forged says that the test wrote the database past the server.
+	// forged reports whether the test wrote the database directly, past the server.
 	forged bool
 }
 
@@ -35,7 +35,7 @@ func newWorld(t *testing.T, opts store.Options) *world {
 	t.Helper()
 	w := &world{T: t, clock: storetest.StandingClock()}
 	if opts.ClockError == nil && opts.Elapsed == nil {
-		opts.Clock = w.clock.Now // else the clock is the test's own
+		opts.Clock = w.clock.Now // otherwise the clock is the test's own
 	} else {
 		opts.ClockOffset = w.clock.Offset
 	}
@@ -50,7 +50,7 @@ func newWorld(t *testing.T, opts store.Options) *world {
 	return w
 }
 
-// tellsTheSame checks that the tables and the events say the same, whatever the test did.
+// tellsTheSame checks that the tables and the events agree after any test.
 func (w *world) tellsTheSame() {
 	if w.Failed() || w.Skipped() || w.forged {
 		return
@@ -61,7 +61,7 @@ func (w *world) tellsTheSame() {
 	}
 }
 
-// forge writes the database past the server.
+// forge writes the database directly, past the server.
 func (w *world) forge(sql string) {
 	w.Helper()
 	w.forged = true

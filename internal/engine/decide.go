@@ -7,8 +7,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// decideItself closes the question that a resumed task waits for. The closing moves the
-// task as every other end of a question does. A run of a workflow goes on with the default, as if it had been answered.
+// decideItself closes the question that a resumed task waits for, so that the agent decides for itself. The task
+// moves as at every other end of a question. A workflow run continues with the default, as if a person had answered
+// it.
 func (e *Engine) decideItself(tx *store.Tx, t *fermata.Task, words string, c fermata.Caller) error {
 	q, err := tx.Question(t.PendingQuestionID)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Deciders says who may decide a question, and why others may not.
+// Deciders returns the members who may decide a question, and the reasons why
+// other members may not.
 func (e *Engine) Deciders(ctx context.Context, c fermata.Caller, id string) (fermata.Deciders, error) {
 	q, err := e.Question(ctx, c, id)
 	if err != nil {

@@ -16,7 +16,7 @@ func (e *Engine) PasskeysOf(ctx context.Context, c fermata.Caller, typed string)
 	return e.reads(ctx, c).PasskeysOf(m.ID)
 }
 
-// SessionsOf lists where a member is signed in.
+// SessionsOf lists the browser sessions in which a member is signed in.
 func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, typed string) ([]*fermata.BrowserSession, error) {
 	m, err := e.resolveMember(ctx, c, fermata.ToReadOwn, typed)
 	if err != nil {
@@ -25,8 +25,8 @@ func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, typed string)
 	return e.openSessions(ctx, c, m.ID)
 }
 
-// EndSessionsOf signs a member out of every browser, and ends what is pushed to them. It returns the number of browsers. Sign-in
-// links of the member, and those that the member made for others, end as well.
+// EndSessionsOf signs a member out of every browser and stops push messages to those browsers. It returns the number
+// of browsers. It also ends the member's sign-in links, and those that the member made for others.
 func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed string) (int, error) {
 	m, err := e.resolveMember(ctx, c, fermata.ToChangeOwn, typed)
 	if err != nil {
@@ -49,7 +49,7 @@ func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed stri
 		if err := removeDevices(tx, c.Actor(), m.ID, func(d *fermata.Device) bool { return !d.HeldByToken() }); err != nil {
 			return err
 		}
-		// Invitations stay. The people who are invited do not lose them.
+		// Invitations stay valid, so that invited people do not lose them.
 		return dropLinks(tx, func(l *fermata.Link) bool {
 			return l.MemberID == m.ID || madeBy(l, m.ID) && l.Method != fermata.ByInvitation
 		})
@@ -57,14 +57,14 @@ func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed stri
 	return n, err
 }
 
-// signedOut is the event that a session was ended.
+// signedOut returns the event that says that a session was ended.
 func signedOut(c fermata.Caller, s *fermata.BrowserSession) *fermata.Event {
 	return &fermata.Event{
 		Type: fermata.EventMemberSignedOut, Actor: c.Actor(), Data: data(map[string]any{"session_id": s.ID, "member_id": s.MemberID}),
 	}
 }
 
-// removeDevices removes the devices of a member for which ends is true.
+// removeDevices removes the devices of a member for which ends returns true.
 func removeDevices(tx *store.Tx, by fermata.Actor, memberID string, ends func(*fermata.Device) bool) error {
 	all, err := tx.DevicesOf(memberID)
 	for _, d := range all {
@@ -78,10 +78,10 @@ func removeDevices(tx *store.Tx, by fermata.Actor, memberID string, ends func(*f
 	return err
 }
 
-// heldBy returns a condition: the session or the token with the id added the device.
+// heldBy returns a condition for devices that were added by the session or token with the id.
 func heldBy(id string) func(*fermata.Device) bool {
 	return func(d *fermata.Device) bool { return d.Holder == id }
 }
 
-// anyDevice is the condition that holds for each device.
+// anyDevice is a condition that holds for every device.
 func anyDevice(*fermata.Device) bool { return true }

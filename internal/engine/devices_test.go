@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// TestDevicesOfAPerson: everybody sees and ends what is his, an admin also
-// what is anybody's, and nobody else learns of it.
+// TestDevicesOfAPerson: members see and end their own sessions and devices,
+// admins those of all members, and no other caller learns of them.
 func TestDevicesOfAPerson(t *testing.T) {
 	each(t, func(w *world) {
 		first := w.signIn("alice", engine.Browser{UserAgent: "one"})
@@ -32,7 +32,7 @@ func TestDevicesOfAPerson(t *testing.T) {
 			_, err = w.e.EndSessionsOf(w.Context(), who, "alice")
 			w.refused(err, fermata.CodeForbidden)
 		}
-		// Who has lost the key cannot remove it; an admin can.
+		// A person who lost the passkey cannot remove it; an admin can.
 		w.refused(w.e.RemovePasskey(w.Context(), first.Caller, key.ID), fermata.CodeForbidden)
 		w.ok(w.e.RemovePasskey(w.Context(), admin, key.ID))
 		keys, err := w.e.PasskeysOf(w.Context(), admin, "alice")

@@ -1,9 +1,8 @@
-// Package engine does what people, agents and clocks ask for: one file per
-// verb. Every verb loads rows, calls a rule of the root package, saves what
-// changed, and appends events, all in one transaction of the store. Nothing
-// leaves the process before the commit; afterwards the hub wakes who waits.
+// Package engine implements the operations of people, agents and clocks: one file per verb. Every verb loads rows,
+// calls a rule of the root package, saves what changed, and appends events, all in one transaction of the store.
+// Nothing leaves the process before the commit. After the commit, the hub wakes the calls that wait for the change.
 //
-// Each verb asks the table of the root what its caller may. The engine knows nothing of HTTP.
+// Each verb checks the caller against the permission table of the root package. The engine knows nothing of HTTP.
 package engine
 
 import (
@@ -22,32 +21,33 @@ type Options struct {
 	// OnCommit is called with the events that this process committed, in
 	// order. It must not block.
 	OnCommit func(events []*fermata.Event)
-	// Signer signs the ends of the audit chains, and Witnesses keep them outside the database. Without a signer nothing
-	// is signed. CheckpointEvery is for how long an event waits at most for its signature; 0 signs at once.
+	// Signer signs the ends of the audit chains, and Witnesses keep the signatures outside the database. Without a
+	// signer nothing is signed. CheckpointEvery is the longest time that an event waits for its signature; 0 signs at
+	// once.
 	Signer          Signer
 	Witnesses       []Witness
 	CheckpointEvery time.Duration
 }
 
-// Engine is the one door to a workspace's state.
+// Engine reads and changes the state of all workspaces of one database. It is the only way to that state.
 type Engine struct {
 	db   *store.DB
 	log  *slog.Logger
 	opts Options
 	tail *Tail
 	hub  *hub
-	// other replicas are told of commits by one goroutine, so that a burst
-	// costs one notification.
+	// told wakes the one goroutine that tells other replicas of commits. A
+	// burst of commits costs one notification.
 	told chan string
 
 	auditBounds auditBounds
 
 	policies *policyCache
-	// seen is told of every commit that this process learns of.
+	// seen are callbacks for every commit that this process learns of; see [Engine.OnSeen].
 	seen []func(events []*fermata.Event)
-	// reaches says why nobody is told of a question; nil where nobody knows.
+	// reaches returns the reason if nobody will be told of a question; see [Engine.OnAsk]. It may be nil.
 	reaches func(r store.Reader, q *fermata.Question) (string, error)
-	// about adds to a question what it is about; nil where nobody knows.
+	// about adds to a question what the question is about; see [Engine.OnOpen]. It may be nil.
 	about   func(r store.Reader, t *fermata.Task, q *fermata.Question) error
 	callers *callerCache
 	roll    roll
@@ -68,17 +68,18 @@ func New(db *store.DB, opts Options) *Engine {
 	return e
 }
 
-// OnSeen adds what is told of every commit, of this process and of others. It
-// must not block, is added before the engine starts, and takes every event as a
-// hint: commits of two replicas that come together may be told in either order.
+// OnSeen adds a callback for every commit, of this process and of others. The
+// callback must not block, and must be added before the engine starts. Its
+// events are hints: commits of two replicas at the same time may come in either
+// order.
 func (e *Engine) OnSeen(fn func(events []*fermata.Event)) { e.seen = append(e.seen, fn) }
 
-// OnAsk sets what says, as a question is asked, why nobody is told of it. It is
-// set before the engine starts.
+// OnAsk sets the function that tells, when a question is asked, why nobody will
+// be told of it. Set it before the engine starts.
 func (e *Engine) OnAsk(fn func(r store.Reader, q *fermata.Question) (string, error)) { e.reaches = fn }
 
-// OnOpen sets what adds to a question, before it is asked, what it is about. It is set
-// before the engine starts.
+// OnOpen sets the function that adds to a question, before it is asked, what the question is about. Set it before the
+// engine starts.
 func (e *Engine) OnOpen(fn func(r store.Reader, t *fermata.Task, q *fermata.Question) error) {
 	e.about = fn
 }
@@ -95,12 +96,12 @@ func (e *Engine) handleCommit(workspace string, events []*fermata.Event) {
 	select {
 	case e.told <- workspace:
 	default:
-		// A notification is on its way that will be sent after this commit, or
-		// the second look of the other replicas finds the events.
+		// A notification that is sent after this commit is already waiting. If
+		// it is lost, the other replicas find the events when they look again.
 	}
 }
 
-// data writes what an event adds.
+// data encodes the data of an event as JSON.
 func data(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -110,7 +111,7 @@ func data(v any) json.RawMessage {
 	return b
 }
 
-// reads returns a reader of what the caller sees of the workspace.
+// reads returns a reader of the part of the workspace that the caller may see.
 func (e *Engine) reads(ctx context.Context, c fermata.Caller) store.Reader {
 	return e.db.For(ctx, c)
 }

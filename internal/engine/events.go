@@ -16,8 +16,8 @@ type EventFilter struct {
 	Limit  int
 }
 
-// Events lists events in order, and returns the number after which the next
-// page begins.
+// Events lists events in order. It also returns the number to pass as After for
+// the next page.
 func (e *Engine) Events(ctx context.Context, c fermata.Caller, f EventFilter) ([]*fermata.Event, int64, error) {
 	if err := c.May(fermata.ToReadEvents, fermata.Somewhere); err != nil {
 		return nil, 0, err
@@ -46,26 +46,26 @@ func (e *Engine) Events(ctx context.Context, c fermata.Caller, f EventFilter) ([
 	return events, next, nil
 }
 
-// AuditReport says whether a workspace's events are the ones that were
-// written.
+// AuditReport tells whether the events of a workspace are unchanged.
 type AuditReport struct {
 	Events int64 `json:"events"`
 	OK     bool  `json:"ok"`
-	// Problem names the first event at fault.
+	// Problem describes the first fault; it is empty if there is none.
 	Problem string `json:"problem,omitempty"`
-	// Checkpoints counts the signed ends of the chain in it, SignedTo is the last event that they cover, and PublicKey
-	// checks their signatures.
+	// Checkpoints is the number of signed ends in the chain. SignedTo is the number of the last event that they
+	// cover. PublicKey is the key that verifies their signatures.
 	Checkpoints int64  `json:"checkpoints"`
 	SignedTo    int64  `json:"signed_to"`
 	PublicKey   string `json:"public_key,omitempty"`
-	// Witnessed counts the checkpoints of the witnesses that agree with the chain.
+	// Witnessed is the number of checkpoints of the witnesses that agree with the chain.
 	Witnessed int64 `json:"witnessed"`
-	// Signed counts the answers that a passkey signed.
+	// Signed is the number of answers that were signed with a passkey.
 	Signed int64 `json:"signed"`
 }
 
-// VerifyAudit follows the chain of hashes from the first event to the last, checks the signatures of its checkpoints and answers,
-// compares what decides today with it, and compares it with what the witnesses keep.
+// VerifyAudit verifies the chain of hashes from the first event to the last, and the signatures of its checkpoints
+// and answers. It then compares the tables by which the server decides with the chain, and the chain with the
+// checkpoints of the witnesses.
 func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport, error) {
 	if err := c.May(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
 		return AuditReport{}, err
@@ -89,7 +89,7 @@ func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport
 	return v.report, err
 }
 
-// verification follows a chain and notes the first event at fault.
+// verification follows a chain and records the first fault.
 type verification struct {
 	ctx    context.Context //nolint:containedctx // of the one call that verifies
 	e      *Engine
@@ -104,8 +104,8 @@ func (v *verification) fail(format string, args ...any) error {
 	return nil
 }
 
-// follow reads the chain from its beginning to the end that it has now. The end is read first: events that come
-// meanwhile only extend it.
+// follow reads the chain from its beginning to its present end. The end is read first, because events that come later
+// only extend the chain.
 func (v *verification) follow() error {
 	head, err := v.r.Head()
 	if err != nil {
@@ -154,7 +154,8 @@ func (v *verification) verifyNext(event *fermata.Event, head fermata.Chain) erro
 	return nil
 }
 
-// checkEnd checks that what follows came meanwhile, with the end that is read after it.
+// checkEnd reports a fault if the log has an event after the recorded end of the chain. The end is read after the
+// event, so an event that was added during the verification is no fault.
 func (v *verification) checkEnd() error {
 	behind, err := v.r.Events(store.EventFilter{After: v.chain.Seq, Limit: 1})
 	if err != nil {
@@ -171,8 +172,8 @@ func (v *verification) checkEnd() error {
 	return nil
 }
 
-// checkTables compares the rest of the tables with the chain. Where somebody wrote meanwhile, it follows the chain to
-// its new end and compares again.
+// checkTables compares the rest of the tables with the chain. If events were added in the meantime, it follows the
+// chain to its new end and compares again.
 func (v *verification) checkTables() error {
 	for {
 		if err := v.checkRest(); err != nil || v.report.Problem == "" {
@@ -189,7 +190,7 @@ func (v *verification) checkTables() error {
 	}
 }
 
-// Stats are the gauges of the whole database.
+// Stats are gauges of the whole database.
 type Stats struct {
 	Pending              map[fermata.QuestionType]int64
 	Tasks                map[fermata.TaskState]int64

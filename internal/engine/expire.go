@@ -5,7 +5,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// expire applies the deadline to a question that is due.
+// expire applies the deadline of a question that is due: it closes or escalates the question.
 func (e *Engine) expire(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 	moved, err := restoreDeadline(tx, q)
 	if err != nil || moved {
@@ -22,7 +22,8 @@ func (e *Engine) expire(tx *store.Tx, t *fermata.Task, q *fermata.Question) erro
 	return nil
 }
 
-// restoreDeadline puts a deadline back that was moved in the database. It reports whether the question is not due.
+// restoreDeadline restores a deadline that was changed directly in the database. It reports whether the question is
+// then not due.
 func restoreDeadline(tx *store.Tx, q *fermata.Question) (notDue bool, err error) {
 	record, err := recordOf(tx, q)
 	if err != nil || !record.knowsDeadline || isSameTime(record.deadline, q.Deadline) {
@@ -37,8 +38,8 @@ func restoreDeadline(tx *store.Tx, q *fermata.Question) (notDue bool, err error)
 	return true, nil
 }
 
-// makeReady moves a task that nothing holds back any more, or blocks it if its
-// dependencies do.
+// makeReady makes a task ready for a claim, or blocks it if it still waits for
+// other tasks.
 func (e *Engine) makeReady(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
 	to := t.ReadyState()
 	if t.State != fermata.TaskBlocked && t.Runner != fermata.RunnerExternal && len(t.BlockedBy) > 0 {
@@ -47,7 +48,7 @@ func (e *Engine) makeReady(tx *store.Tx, t *fermata.Task, by fermata.Actor) erro
 			return err
 		}
 		if waits && t.State.IsEnded() {
-			// It is ready again before it waits again.
+			// An ended task cannot become blocked directly, so it becomes ready first.
 			if err := move(tx, t, to, by); err != nil {
 				return err
 			}

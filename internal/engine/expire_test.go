@@ -62,8 +62,8 @@ func TestDeadlineOfAnExternalTask(t *testing.T) {
 	}
 }
 
-// TestDeadlineDuringAClarification: the run that answers the clarification is
-// told at its next contact; it is not taken from under it.
+// TestDeadlineDuringAClarification: the run that answers a clarification keeps
+// its task, and is told of the deadline at its next contact.
 func TestDeadlineDuringAClarification(t *testing.T) {
 	for _, action := range []fermata.TimeoutAction{fermata.TakeDefault, fermata.FailTask, fermata.SkipTask} {
 		t.Run(string(action), func(t *testing.T) {

@@ -114,7 +114,8 @@ func TestAskOutsideUnderThePolicyOfTheWorkspace(t *testing.T) {
 			_, err = ask(timeout)
 			w.refused(err, fermata.CodePolicyViolation)
 		}
-		// What the asker does not name is no reason to refuse the question.
+		// A field that the asker leaves out is no reason to refuse the
+		// question.
 		q, err = ask("")
 		w.ok(err)
 		w.equal(fermata.Timeout("2h"), q.Timeout)
@@ -164,7 +165,7 @@ func TestAskOutsideWithAKey(t *testing.T) {
 		w.equal(first.ID, w.outside("", a).ID)
 		w.answer(first.ID, "toml")
 		w.equal(fermata.Answered, w.outside("", a).Status)
-		// The same question of another project or session is another question.
+		// The same question in another project or session is another question.
 		for project, session := range map[string]string{"shop": "", "web": "s1"} {
 			_, err := w.e.AskOutside(w.Context(), w.agent, project, session, a)
 			w.refused(err, fermata.CodeIdempotencyConflict)
@@ -175,8 +176,8 @@ func TestAskOutsideWithAKey(t *testing.T) {
 	})
 }
 
-// TestSessionTimesOut: a session whose task time has ended already goes on in
-// another one, also where no sweep came by.
+// TestSessionTimesOut: if the deadline has ended the task of a session, the
+// session continues in another task, even if no sweep ran.
 func TestSessionTimesOut(t *testing.T) {
 	each(t, func(w *world) {
 		a := format
@@ -192,8 +193,8 @@ func TestSessionTimesOut(t *testing.T) {
 	})
 }
 
-// TestSessionOfAnotherProject: whoever joins a session writes in the project of
-// its task, whatever project is named.
+// TestSessionOfAnotherProject: a question of a session belongs to the project
+// of the session's task, whatever project it names.
 func TestSessionOfAnotherProject(t *testing.T) {
 	each(t, func(w *world) {
 		first := w.outside("s1", format)
@@ -201,7 +202,7 @@ func TestSessionOfAnotherProject(t *testing.T) {
 		cid.Role, cid.Projects = fermata.RoleViewer, map[string]fermata.Role{"api": fermata.RoleResponder}
 		cid.Scopes = []fermata.Scope{fermata.ScopeAsk, fermata.ScopeAnswer}
 		and := fermata.Ask{Question: "And?", Type: fermata.NonBlocking, Default: "x"}
-		// The session of an agent is not a person's.
+		// A session of an agent is not a person's session.
 		own, err := w.e.AskOutside(w.Context(), cid, "api", "s1", and)
 		w.ok(err)
 		if own.TaskID == first.TaskID || own.Project != "api" {

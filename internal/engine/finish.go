@@ -8,18 +8,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// finished is the data of run.finished. A run that ends with a question has
-// no summary here: question.asked tells what it came to.
+// finished is the data of the event run.finished. A run that ends with a
+// question has no summary here, because question.asked tells its result.
 type finished struct {
 	Result  fermata.Result `json:"result"`
 	Summary string         `json:"summary,omitempty"`
-	// Unheard are the messages and closed questions that the run was handed and its
-	// agent was never told: they wait for the next run.
+	// Unheard are the ids of messages and closed questions that the run was handed but its agent was never told. They
+	// wait for the next run.
 	Unheard []string `json:"unheard,omitempty"`
 }
 
-// Finish ends a run with a result and moves its task on. The result of a run that
-// was lost counts as long as no other run has begun.
+// Finish ends a run with a result and moves its task on. The result of a lost
+// run counts if no other run has begun.
 func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f fermata.Finish) (*fermata.Task, error) {
 	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
 		return nil, err
@@ -46,29 +46,28 @@ func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f f
 		if err := e.conclude(tx, t, run, f, c.Actor()); err != nil {
 			return nil, err
 		}
-		// The row was written with its last value; the run is written last, so
-		// that it names the question it asked.
+		// The run is saved last, so that its row names the question it asked.
 		tx.SaveRun(run)
 		return t, nil
 	}, store.Ahead{Run: runID, Ends: f.Result == fermata.ResultCompleted || f.Result == fermata.ResultFailed})
 }
 
-// leasedOrLostRun loads a run that brings its result, and its task. A run that was lost
-// takes its task back, with what its agent was told, unless another one has begun.
+// leasedOrLostRun loads a run that brings its result, and its task. A lost run takes its task back, with everything
+// its agent was told, unless another run has begun.
 func (e *Engine) leasedOrLostRun(tx *store.Tx, c fermata.Caller, runID string, f fermata.Finish) (*fermata.Run, *fermata.Task, error) {
 	run, t, err := loadLeasedRun(tx, c, runID, f.Token)
 	if fermata.CodeOf(err) != fermata.CodeStaleRun || !run.CountsLate(t, f.Token, tx.Now()) {
 		return run, t, err
 	}
 	if run.State == fermata.RunRunning {
-		// Nobody has noticed yet that the lease ended.
+		// The lease has ended, but no sweep has noticed it.
 		return run, t, nil
 	}
 	run.State, run.EndedAt = fermata.RunRunning, nil
 	tx.FindRun(run)
 	t.Attempts = max(0, t.Attempts-1)
 	if t.State.IsEnded() {
-		// It was the last attempt.
+		// The lost run was the last attempt, so the task had failed.
 		t.Reason = ""
 		if err := move(tx, t, t.ReadyState(), c.Actor()); err != nil {
 			return nil, nil, err
@@ -80,7 +79,7 @@ func (e *Engine) leasedOrLostRun(tx *store.Tx, c fermata.Caller, runID string, f
 	return run, t, countUnread(tx, t)
 }
 
-// endRun notes what a run came to, on the run and on its task.
+// endRun records the result of a run on the run and on its task.
 func endRun(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, unheard []string, by fermata.Actor) {
 	now := tx.Now()
 	run.State, run.Result, run.Summary, run.Details, run.EndedAt = fermata.RunFinished, f.Result, f.Summary, f.Details, &now
@@ -98,8 +97,8 @@ func endRun(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, u
 	tx.Append(&fermata.Event{Type: fermata.EventRunFinished, TaskID: t.ID, RunID: run.ID, Actor: by, Data: data(told)})
 }
 
-// handHeard hands the run what its agent was told without a heartbeat: an agent that
-// waits for an answer gets it before a heartbeat does.
+// handHeard marks as handed what the agent was told without a heartbeat. An agent that waits for an answer gets it
+// before the next heartbeat.
 func handHeard(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish) error {
 	if f.Heard == nil || len(*f.Heard) == 0 || t.Unread == 0 {
 		return nil
@@ -108,8 +107,8 @@ func handHeard(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish
 	return countUnread(tx, t)
 }
 
-// takeBackUnheard takes back what the run was handed and is not among what was heard, so
-// that it is handed over again. It returns the ids. Nil takes nothing back.
+// takeBackUnheard takes back what the run was handed but is not in heard, so that it is handed over again. It returns
+// the ids. A nil list takes nothing back.
 func takeBackUnheard(tx *store.Tx, t *fermata.Task, run *fermata.Run, heard *[]string) ([]string, error) {
 	if heard == nil || run.Handed == 0 {
 		return nil, nil
@@ -130,8 +129,8 @@ func takeBackUnheard(tx *store.Tx, t *fermata.Task, run *fermata.Run, heard *[]s
 	return unheard, countUnread(tx, t)
 }
 
-// conclude moves the task as the result says. What people wrote and no run was handed
-// keeps it from stopping: it goes on at once, with its session and its working copy.
+// conclude moves the task as the result says. Messages that no run was handed stop the task from ending or waiting:
+// it continues at once, with its session and its working copy.
 func (e *Engine) conclude(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, by fermata.Actor) error {
 	if err := e.releaseHeld(tx, t, run, f.Result); err != nil {
 		return err
@@ -155,8 +154,8 @@ func (e *Engine) conclude(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fer
 	}
 }
 
-// releaseHeld lets answers that are still held settle their questions when the run would
-// end the task: the end would drop what a person answered.
+// releaseHeld settles questions with their held answers if the run would end the task. Otherwise the end of the task
+// would drop what a person answered.
 func (e *Engine) releaseHeld(tx *store.Tx, t *fermata.Task, run *fermata.Run, r fermata.Result) error {
 	if r != fermata.ResultCompleted && r != fermata.ResultFailed {
 		return nil
@@ -180,8 +179,7 @@ func (e *Engine) releaseHeld(tx *store.Tx, t *fermata.Task, run *fermata.Run, r 
 	return nil
 }
 
-// hasUnheardWords reports whether the result leaves words of people unread, so that the
-// task goes on.
+// hasUnheardWords reports whether the result leaves words of people unread, so that the task must continue.
 func hasUnheardWords(tx *store.Tx, t *fermata.Task, r fermata.Result) (bool, error) {
 	if t.Unread == 0 {
 		return false, nil
@@ -190,8 +188,8 @@ func hasUnheardWords(tx *store.Tx, t *fermata.Task, r fermata.Result) (bool, err
 	return err == nil && t.GoesOn(r, questions, messages), err
 }
 
-// goOn makes the task claimable again with the words that no run was handed. The tasks
-// that a blocked run waits for are noted: the next run may wait for them in turn.
+// goOn makes the task ready for a claim with the words that no run was handed. The tasks that a blocked run waits for
+// are stored, because the next run may wait for them again.
 func (e *Engine) goOn(tx *store.Tx, t *fermata.Task, f fermata.Finish, by fermata.Actor) error {
 	if f.Result == fermata.ResultBlocked && len(f.BlockedBy) > 0 {
 		if err := e.dependOn(tx, t, f.BlockedBy); err != nil {
@@ -202,8 +200,8 @@ func (e *Engine) goOn(tx *store.Tx, t *fermata.Task, f fermata.Finish, by fermat
 }
 
 // suspend stops the task on the question of its run: the one in the result, or
-// one that was asked during the run. If that was answered meanwhile, the task
-// goes on at once.
+// one that was asked during the run. If that question was answered in the
+// meantime, the task is ready at once.
 func (e *Engine) suspend(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, by fermata.Actor) error {
 	t.Attempts = 0
 	if f.Question == nil && t.PendingQuestionID == "" && t.Unread == 0 {
@@ -216,14 +214,14 @@ func (e *Engine) suspend(tx *store.Tx, t *fermata.Task, run *fermata.Run, f ferm
 		}
 		return e.afterRun(tx, t, nil, by)
 	}
-	// The run is over: the question suspends the task at once.
+	// The run is over, so the question suspends the task at once.
 	q, err := e.askAtEnd(tx, t, run, *f.Question, by)
 	if err != nil {
 		return err
 	}
 	run.QuestionID = q.ID
 	if q.Status != fermata.Pending && t.State == fermata.TaskInProgress && t.Unread == 0 && t.PendingQuestionID == "" {
-		// The key is that of a question whose answer was handed over before.
+		// The idempotency key belongs to a question whose answer was handed over before.
 		return q.ClosedError()
 	}
 	if t.State == fermata.TaskInProgress {
@@ -232,7 +230,7 @@ func (e *Engine) suspend(tx *store.Tx, t *fermata.Task, run *fermata.Run, f ferm
 	return nil
 }
 
-// askAtEnd opens the question with which a run ends: an agent asks.
+// askAtEnd opens the question with which a run ends. The asker is an agent.
 func (e *Engine) askAtEnd(tx *store.Tx, t *fermata.Task, run *fermata.Run, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
 	if a.Type == fermata.NonBlocking {
 		return nil, fermata.Invalid(fermata.Problem{Field: "question.type", Message: "a non_blocking question does not stop a run: ask it while the run goes on"})
@@ -241,7 +239,7 @@ func (e *Engine) askAtEnd(tx *store.Tx, t *fermata.Task, run *fermata.Run, a fer
 	var fe *fermata.Error
 	if errors.As(err, &fe) {
 		if fe.Code == fermata.CodeNotFound {
-			// The run is there; something that its question names is not.
+			// The run exists, but something that its question names does not.
 			err = fermata.Invalid(fermata.Problem{Field: "question", Message: fe.Message})
 		}
 		for i := range fe.Problems {
@@ -251,9 +249,9 @@ func (e *Engine) askAtEnd(tx *store.Tx, t *fermata.Task, run *fermata.Run, a fer
 	return q, err
 }
 
-// block makes the task wait for others. When there is nothing that it could
-// wait for, a person is asked how to go on: every waiting task has something
-// that someone can act on.
+// block makes the task wait for other tasks. If there is nothing to wait for,
+// it asks a person how to continue, so that every waiting task has something
+// that a person can act on.
 func (e *Engine) block(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, by fermata.Actor) error {
 	t.Attempts = 0
 	on := f.BlockedBy
@@ -289,7 +287,7 @@ func (e *Engine) block(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermat
 	return nil
 }
 
-// blockedQuestion asks how to go on when an agent is stuck on no task.
+// blockedQuestion returns the question for an agent that is blocked, but not by a task.
 func blockedQuestion(f fermata.Finish) *fermata.Ask {
 	return &fermata.Ask{
 		Type: fermata.Blocking, Title: "The agent is blocked: how should it go on?", Body: f.Summary,
@@ -297,7 +295,7 @@ func blockedQuestion(f fermata.Finish) *fermata.Ask {
 	}
 }
 
-// FinishExternal ends a task that belongs to whoever made it.
+// FinishExternal ends an external task, for its owner. The result must be completed or failed.
 func (e *Engine) FinishExternal(ctx context.Context, c fermata.Caller, id string, f fermata.Finish) (*fermata.Task, error) {
 	if err := c.May(fermata.ToFinishTask, fermata.Somewhere); err != nil {
 		return nil, err

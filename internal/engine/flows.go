@@ -9,10 +9,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// FlowLasts is how long somebody may take to sign in elsewhere.
+// FlowLasts is the time limit for a sign-in with the identity provider or a passkey, and for adding a passkey.
 const FlowLasts = 10 * time.Minute
 
-// flowPrefix begins the secrets by which a browser shows that it began a flow.
+// flowPrefix begins the secrets by which a browser proves that it began a flow.
 const flowPrefix = "fmf_"
 
 // Flow kinds.
@@ -27,8 +27,8 @@ func badFlow() error {
 		WithHint("begin again")
 }
 
-// BeginFlow keeps what the end of a sign-in must match. It returns the secret
-// that the browser keeps meanwhile.
+// BeginFlow stores the data that the end of a sign-in must match, for
+// [FlowLasts]. It returns the secret that the browser keeps until then.
 func (e *Engine) BeginFlow(ctx context.Context, kind string, v any) (string, error) {
 	secret := fermata.NewSecretOf(flowPrefix)
 	kept, err := json.Marshal(v)
@@ -41,7 +41,7 @@ func (e *Engine) BeginFlow(ctx context.Context, kind string, v any) (string, err
 	})
 }
 
-// EndFlow reads what was kept, once: whatever comes of it, the flow is over.
+// EndFlow reads the stored data of a flow into v. It works only once: the flow is over, even if the call fails.
 func (e *Engine) EndFlow(ctx context.Context, kind, secret string, v any) error {
 	if !fermata.WholeSecret(flowPrefix, secret) {
 		return badFlow()
@@ -66,23 +66,23 @@ func (e *Engine) EndFlow(ctx context.Context, kind, secret string, v any) error 
 	return nil
 }
 
-// Identity is who somebody is at the identity provider.
+// Identity is a person as the identity provider knows them.
 type Identity struct {
-	// Subject is issuer and subject.
+	// Subject is the issuer and the subject.
 	Subject string
 	// Email is set only if the provider says that it is verified.
 	Email string
-	// Unverified is an address of which the provider does not say that. It makes nobody a member.
+	// Unverified is an address that the provider does not call verified. It makes nobody a member.
 	Unverified string
 	Name       string
-	// Role is the one that the groups at the provider give; empty where they give none.
+	// Role is the role that the person's groups at the provider give, or empty if they give none.
 	Role fermata.Role
 }
 
-// SignInByIdentity signs the member in whom the identity provider vouches for:
-// the one who came from there before, else the one with the verified address,
-// else the one who was invited by it. There is no other way to become a member. Where groups at the provider give roles, the member has
-// that role from now on; the last admin stays one.
+// SignInByIdentity signs in the member of an identity from the identity provider. This is the member who signed in
+// with the identity before, else the member with the verified address, else the person who was invited by that
+// address. An identity makes a person a member in no other way. If groups at the provider give a role, the member
+// gets this role; only the last admin stays an admin.
 func (e *Engine) SignInByIdentity(ctx context.Context, id Identity, from Browser) (*SignedIn, error) {
 	own := fermata.NewSecretOf(fermata.SessionPrefix)
 	var in *SignedIn
@@ -100,7 +100,7 @@ func (e *Engine) SignInByIdentity(ctx context.Context, id Identity, from Browser
 	return in, err
 }
 
-// setRole gives a member the role, if it is another one. The last admin keeps his.
+// setRole gives a member the role, if it is another one. The last admin stays an admin.
 func (e *Engine) setRole(tx *store.Tx, m *fermata.Member, role fermata.Role) (*fermata.Member, error) {
 	if role == "" || role == m.Role {
 		return m, nil
@@ -145,8 +145,8 @@ func memberOfIdentity(tx *store.Tx, id Identity) (*fermata.Member, error) {
 	return m, nil
 }
 
-// memberOfEmail returns the member with the address, or makes the one who was
-// invited by it.
+// memberOfEmail returns the member with the address. If the address was
+// invited, it accepts the invitation.
 func memberOfEmail(tx *store.Tx, email string) (*fermata.Member, error) {
 	unknown := fermata.Errorf(fermata.CodeUnauthenticated, "nobody here is known by this identity").
 		WithHint("ask an admin for an invitation to the address that the identity provider has")

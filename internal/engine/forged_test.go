@@ -12,11 +12,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// bobApproves is the JSON of an approval that nobody gave.
+// bobApproves is the JSON of an approval that bob did not give.
 const bobApproves = `{"by":{"kind":"human","id":"%s","name":"bob"},"value":"approve","assurance":"session","at":"2026-01-01T00:00:00Z"}`
 
-// TestAForgedVoteDoesNotCount: the vote of one person does not close a question together with one that was written into the
-// database.
+// TestAForgedVoteDoesNotCount: the vote of one person and a vote that was written into the database do not close a
+// question together.
 func TestAForgedVoteDoesNotCount(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")
@@ -28,8 +28,8 @@ func TestAForgedVoteDoesNotCount(t *testing.T) {
 	})
 }
 
-// TestWhatWasChangedIsNotAnswered: nobody answers a question that is another in the database than the one that was asked, even
-// if it is put back later: fewer people to approve it, other people to ask, another text, another risk.
+// TestWhatWasChangedIsNotAnswered: a question that was changed in the database cannot be answered, even if the change
+// is reverted later. The change may be fewer approvals, other people, another text or another risk.
 func TestWhatWasChangedIsNotAnswered(t *testing.T) {
 	for name, edit := range map[string]string{
 		"quorum":    `UPDATE questions SET asked = replace(asked, '"required":2', '"required":1')`,
@@ -53,7 +53,7 @@ func TestWhatWasChangedIsNotAnswered(t *testing.T) {
 	}
 }
 
-// TestAForgedDeadlineDecidesNothing: a deadline that was moved in the database is put back when it would decide.
+// TestAForgedDeadlineDecidesNothing: a deadline that was changed in the database is restored when it would decide.
 func TestAForgedDeadlineDecidesNothing(t *testing.T) {
 	each(t, func(w *world) {
 		ask := format
@@ -69,7 +69,8 @@ func TestAForgedDeadlineDecidesNothing(t *testing.T) {
 	})
 }
 
-// TestNobodyGoesOnWithAForgedAnswer: who waits for the end of a question is not told an answer that no event tells.
+// TestNobodyGoesOnWithAForgedAnswer: a caller that waits for the end of a question does not get an answer without an
+// event.
 func TestNobodyGoesOnWithAForgedAnswer(t *testing.T) {
 	each(t, func(w *world) {
 		_, q := w.suspended(format)
@@ -80,7 +81,8 @@ func TestNobodyGoesOnWithAForgedAnswer(t *testing.T) {
 	})
 }
 
-// TestALinkThatIsUsedTwiceIsFound: a sign-in by a link that was made good again in the database is found by the events alone.
+// TestALinkThatIsUsedTwiceIsFound: if a used link was made valid again in the database, the events alone show its
+// second sign-in.
 func TestALinkThatIsUsedTwiceIsFound(t *testing.T) {
 	for name, edit := range map[string]string{
 		"the same member": `UPDATE sign_in_links SET used_at = 0`,
@@ -106,8 +108,8 @@ func TestALinkThatIsUsedTwiceIsFound(t *testing.T) {
 	}
 }
 
-// TestAForgedAnswerIsNotReleased: an answer that is held in the name of a person who did not give it is dropped, whether its
-// time comes or its task ends.
+// TestAForgedAnswerIsNotReleased: a held answer that its person did not give is dropped, both when its time comes and
+// when its task ends.
 func TestAForgedAnswerIsNotReleased(t *testing.T) {
 	its := func(w *world, _ *fermata.Task) { w.sweep(time.Minute) }
 	const author = `UPDATE questions SET resolution = replace(replace(resolution, '%s', '%s'), '"name":"alice"', '"name":"bob"')`
@@ -142,8 +144,8 @@ func TestAForgedAnswerIsNotReleased(t *testing.T) {
 	}
 }
 
-// TestAForgedApprovalOpensNothing: the server signs grants by what the database says, and opens nothing by one of which no
-// event tells.
+// TestAForgedApprovalOpensNothing: the server signs grants by the state of the database, but lets no action run by an
+// approval without an event.
 func TestAForgedApprovalOpensNothing(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")
@@ -159,7 +161,7 @@ func TestAForgedApprovalOpensNothing(t *testing.T) {
 	})
 }
 
-// TestNoReceiptOfWhatWasForged: a receipt does not repeat a name that was written into the database.
+// TestNoReceiptOfWhatWasForged: a receipt does not contain a name that was written into the database.
 func TestNoReceiptOfWhatWasForged(t *testing.T) {
 	each(t, func(w *world) {
 		signer, err := checkpoint.NewSigner(w.opts.Keys.AuditSigner())
@@ -185,8 +187,8 @@ func (w *world) assigned(question string, to ...string) {
 	w.ok(err)
 }
 
-// TestTheVoteOfWhoMayNoMore: the approval of a member who was disabled, or may not answer any more, does not close a question
-// together with that of another one. The thread says why.
+// TestTheVoteOfWhoMayNoMore: the approval of a member who was disabled or lost the right to answer does not close a
+// question together with another approval. The thread tells why.
 func TestTheVoteOfWhoMayNoMore(t *testing.T) {
 	member := func(change fermata.MemberChange) func(*world, string) {
 		return func(w *world, _ string) {
@@ -223,8 +225,8 @@ func TestTheVoteOfWhoMayNoMore(t *testing.T) {
 	}
 }
 
-// TestAVoteThatCountsAgain: the approval of somebody who left the group counts again when that person is back. A further vote has
-// all of them counted again.
+// TestAVoteThatCountsAgain: the approval of a person who left the group counts again when the person is back. Every
+// further vote makes all votes be checked again.
 func TestAVoteThatCountsAgain(t *testing.T) {
 	each(t, func(w *world) {
 		bob, carol := w.person("bob", "ops"), w.person("carol", "ops")
@@ -245,8 +247,8 @@ func TestAVoteThatCountsAgain(t *testing.T) {
 	})
 }
 
-// TestAKeyOfAnotherQuestionIsFound: whoever writes the database gives the idempotency key of an open question to one that is
-// answered. Its asker asks again, and would go on with the other answer.
+// TestAKeyOfAnotherQuestionIsFound: the idempotency key of an open question is given to an answered one in the
+// database. The asker must not get the other answer when it asks again.
 func TestAKeyOfAnotherQuestionIsFound(t *testing.T) {
 	each(t, func(w *world) {
 		drop := fermata.Ask{Question: "Drop prod?", Type: fermata.Approval, Action: json.RawMessage(`{"tool":"drop"}`), IdempotencyKey: "K"}
@@ -271,8 +273,8 @@ func TestAKeyOfAnotherQuestionIsFound(t *testing.T) {
 	})
 }
 
-// TestAForgedHolderGetsNoGrant: whoever writes the database makes another agent the holder of a task, or the session's. The audit finds
-// it, and the agent is not handed what people approved.
+// TestAForgedHolderGetsNoGrant: another agent is made the holder of a task or session in the database. The audit
+// finds it, and the agent is not handed what people approved.
 func TestAForgedHolderGetsNoGrant(t *testing.T) {
 	other := fermata.Caller{WorkspaceID: "default", Kind: fermata.ActorAgent, TokenID: "tok_other", Name: "other", Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork}}
 	for name, tt := range map[string]struct{ edit, problem string }{

@@ -12,11 +12,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Gate decides whether a tool call may run. Rules decide what they name;
-// anything else is asked as an approval of exactly this call, in the thread of
-// the task or of the session. The same call again meets what became of it: an
-// approval lets it through once, a refusal does not, whoever decided. A call
-// that a rule allows without counting writes nothing.
+// Gate decides whether a tool call may run. A matching rule decides. Otherwise
+// the call becomes an approval for exactly this call, in the thread of the task
+// or of the session. If the same call was asked before, that result counts: an
+// approval lets the call run once, and a refusal denies it. A call that a rule
+// allows without counting writes nothing.
 func (e *Engine) Gate(ctx context.Context, c fermata.Caller, call fermata.GateCall) (*fermata.GateVerdict, error) {
 	if err := c.May(fermata.ToGate, fermata.Somewhere); err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (e *Engine) Gate(ctx context.Context, c fermata.Caller, call fermata.GateCa
 	if err := call.Check(); err != nil {
 		return nil, err
 	}
-	// Every rule judges the call, also those that the caller may not read.
+	// Every rule applies to the call, also the rules that the caller may not read.
 	r := e.db.In(ctx, c.WorkspaceID)
 	call.Project = c.ProjectOr(call.Project)
 	if call.TaskID != "" {
@@ -48,7 +48,7 @@ func (e *Engine) Gate(ctx context.Context, c fermata.Caller, call fermata.GateCa
 	return write(ctx, e, c, fermata.ToGate, func(tx *store.Tx) (*fermata.GateVerdict, error) { return e.gate(tx, c, call) })
 }
 
-// gateCase is one call, and what the rules make of it.
+// gateCase is one call with the ruling on it.
 type gateCase struct {
 	call   fermata.GateCall
 	by     fermata.Actor
@@ -56,7 +56,7 @@ type gateCase struct {
 	ruling fermata.Ruling
 }
 
-// taskReader is a reader, or a transaction that may have read ahead.
+// taskReader is the part of a reader, or of a transaction with read-ahead, that rules need.
 type taskReader interface {
 	taskGetter
 	sessionReader
@@ -77,13 +77,13 @@ func (e *Engine) gateCase(r store.Reader, c fermata.Caller, call fermata.GateCal
 	return g, e.rule(g, r, r, run, now)
 }
 
-// runReader is a reader, or a transaction that may have read ahead.
+// runReader is the part of a reader, or of a transaction with read-ahead, that finds runs.
 type runReader interface {
 	Run(id string) (*fermata.Run, error)
 }
 
-// actingRun returns the run that acts for a task: the one that the caller
-// named, or the task's last one. It is nil where there is none.
+// actingRun returns the run that acts for a task: the run that the caller
+// named, or else the task's last run. It returns nil if there is none.
 func actingRun(r runReader, t *fermata.Task, runID string) (*fermata.Run, error) {
 	if runID == "" && t != nil {
 		runID = t.RunID
@@ -98,7 +98,7 @@ func actingRun(r runReader, t *fermata.Task, runID string) (*fermata.Run, error)
 	return run, err
 }
 
-// rule lets the rules decide, unless nothing may run for the task any more.
+// rule applies the rules to the call, unless nothing more may run for the task.
 func (e *Engine) rule(g *gateCase, tr taskReader, r store.Reader, run *fermata.Run, now time.Time) error {
 	if g.task != nil {
 		if why := g.task.Halt(g.call.RunID, run, now); why != "" {
@@ -125,8 +125,8 @@ func (e *Engine) rule(g *gateCase, tr taskReader, r store.Reader, run *fermata.R
 	return nil
 }
 
-// gateTask returns the task of a call; nil for a session that has none. A session whose
-// task was cancelled keeps it, so that it stays stopped until a person reopens the task.
+// gateTask returns the task of a call, or nil for a session without a task. A session keeps its cancelled task, so
+// that it stays stopped until a person reopens the task.
 func gateTask(r taskReader, c fermata.Caller, call fermata.GateCall) (*fermata.Task, error) {
 	switch {
 	case call.TaskID != "":
@@ -157,7 +157,7 @@ func gateTask(r taskReader, c fermata.Caller, call fermata.GateCall) (*fermata.T
 	return nil, c.May(fermata.ToGate, fermata.InProject(call.Project))
 }
 
-// verdict says what the rules decided.
+// verdict returns the reply for the decision of the rules.
 func (g *gateCase) verdict() *fermata.GateVerdict {
 	v := &fermata.GateVerdict{Decision: g.ruling.Decision, Rule: g.ruling.Rule, DecidedBy: fermata.ActorPolicy}
 	if g.task != nil {
@@ -180,7 +180,7 @@ func (g *gateCase) verdict() *fermata.GateVerdict {
 	return v
 }
 
-// gate decides in a transaction.
+// gate decides about a call in a transaction.
 func (e *Engine) gate(tx *store.Tx, c fermata.Caller, call fermata.GateCall) (*fermata.GateVerdict, error) {
 	t, err := gateTask(tx, c, call)
 	if err != nil {
@@ -211,7 +211,7 @@ func (e *Engine) gate(tx *store.Tx, c fermata.Caller, call fermata.GateCall) (*f
 	}
 }
 
-// gateAsks meets what became of the call, or asks about it.
+// gateAsks returns the verdict of an earlier question about the call, or asks a new one.
 func (e *Engine) gateAsks(tx *store.Tx, g *gateCase, c fermata.Caller) (*fermata.GateVerdict, error) {
 	if g.task != nil {
 		v, err := e.gateEarlier(tx, g, c)
@@ -240,8 +240,8 @@ func (e *Engine) gateAsks(tx *store.Tx, g *gateCase, c fermata.Caller) (*fermata
 	return v, nil
 }
 
-// expirePending lets time decide about a question that is overdue, so that it
-// is not in the way.
+// expirePending settles the task's pending question if it is overdue, so that
+// it does not block the new one.
 func (e *Engine) expirePending(tx *store.Tx, g *gateCase) error {
 	if g.task.PendingQuestionID == "" {
 		return nil
@@ -253,7 +253,7 @@ func (e *Engine) expirePending(tx *store.Tx, g *gateCase) error {
 	return err
 }
 
-// gateSession makes the task that holds the questions of a session.
+// gateSession creates the task for the questions of a session.
 func (e *Engine) gateSession(tx *store.Tx, call fermata.GateCall, by fermata.Actor) (*fermata.Task, error) {
 	title := strings.TrimSpace(call.Runner + " session")
 	if call.Dir != "" {
@@ -269,8 +269,8 @@ func firstRunes(s string, n int) string {
 	return string(runes[:min(n, len(runes))])
 }
 
-// busy denies a call that comes while another one waits: a task has one
-// question at a time.
+// busy denies a call while another question of the task is pending, because a
+// task has at most one.
 func (g *gateCase) busy(tx *store.Tx) (*fermata.GateVerdict, error) {
 	pending, err := tx.Question(g.task.PendingQuestionID)
 	if err != nil {
@@ -283,18 +283,18 @@ func (g *gateCase) busy(tx *store.Tx) (*fermata.GateVerdict, error) {
 	}, nil
 }
 
-// asked says that people are asked.
+// asked returns the verdict that people are asked.
 func (g *gateCase) asked(q *fermata.Question) *fermata.GateVerdict {
 	v := &fermata.GateVerdict{Decision: fermata.GateAsk, TaskID: q.TaskID, QuestionID: q.ID, Status: q.Status, Rule: g.ruling.Rule}
 	v.Reason = fmt.Sprintf("waiting for a person to approve this call (%s); %s", q.ID, g.ruling.Explain())
 	return v
 }
 
-// earlierQuestions is how far back approvals of a task are looked through.
+// earlierQuestions is how many of a task's newest approvals are searched for one about the call.
 const earlierQuestions = 50
 
-// gateEarlier returns what became of the call, and nil when people must be
-// asked anew.
+// gateEarlier returns the verdict of an earlier question about the call, or nil
+// if people must be asked.
 func (e *Engine) gateEarlier(tx *store.Tx, g *gateCase, c fermata.Caller) (*fermata.GateVerdict, error) {
 	recent, err := tx.Questions(store.QuestionFilter{TaskID: g.task.ID, Type: string(fermata.Approval), Limit: earlierQuestions})
 	if err != nil {
@@ -311,7 +311,7 @@ func (e *Engine) gateEarlier(tx *store.Tx, g *gateCase, c fermata.Caller) (*ferm
 	}
 	for _, q := range mine {
 		if q.Decided(tx.Now()) {
-			// What time decided comes first, whether or not a sweep came by.
+			// A deadline or held answer that is due decides first, whether or not a sweep has run.
 			if q, g.task, err = e.current(tx, q.ID); err != nil {
 				return nil, err
 			}
@@ -331,8 +331,8 @@ func (e *Engine) gateEarlier(tx *store.Tx, g *gateCase, c fermata.Caller) (*ferm
 	return nil, nil
 }
 
-// voidChanged takes back what was asked or approved under the same call id for
-// other arguments: the call changed, and consent to it is gone.
+// voidChanged withdraws questions and approvals under the same call id for
+// other arguments. The call was changed, so the consent to it is void.
 func (e *Engine) voidChanged(tx *store.Tx, g *gateCase, recent []*fermata.Question, hashes []string, c fermata.Caller) error {
 	for _, q := range recent {
 		if g.call.CallID == "" || q.Metadata[fermata.GateCallKey] != g.call.CallID || g.call.Meets(q, hashes) {
@@ -366,15 +366,15 @@ func ids(questions []*fermata.Question) []string {
 	return out
 }
 
-// meet returns what a question about the call says of it now; nil when it says
-// nothing any more.
+// meet returns the verdict that follows from an earlier question about the
+// call, or nil if none follows.
 func (g *gateCase) meet(tx *store.Tx, q *fermata.Question, hashes []string, used bool, c fermata.Caller) (*fermata.GateVerdict, error) {
 	sameCall := g.call.CallID != "" && q.Metadata[fermata.GateCallKey] == g.call.CallID
 	switch {
 	case q.Status == fermata.Pending && (sameCall || g.call.CallID == ""):
 		return g.asked(q), nil
 	case q.Status == fermata.Pending:
-		// Another call for the same: asking again counts it and adds no card.
+		// Another call asks for the same action: asking again counts the ask and adds no second card.
 		return nil, nil
 	case q.Resolution.Approved():
 		grant, ok := q.Grant()
@@ -383,7 +383,7 @@ func (g *gateCase) meet(tx *store.Tx, q *fermata.Question, hashes []string, used
 		}
 		return g.useGrant(tx, q, grant, hashes, c)
 	case sameCall || q.Resolution.DecideYourself && q.HandedTo != "" && q.HandedTo == g.task.RunID:
-		// The run that was told to decide itself is not put to sleep by the same action again.
+		// The person told this run to decide for itself, so the same action does not suspend it again.
 		v := &fermata.GateVerdict{
 			Decision: fermata.GateDeny, TaskID: q.TaskID, QuestionID: q.ID, Status: q.Status, DecidedBy: q.Resolution.DecidedBy,
 			Reason: q.Refusal(),
@@ -394,7 +394,7 @@ func (g *gateCase) meet(tx *store.Tx, q *fermata.Question, hashes []string, used
 	}
 }
 
-// useGrant lets a call through that was approved, once.
+// useGrant lets an approved call run, once.
 func (g *gateCase) useGrant(tx *store.Tx, q *fermata.Question, grant fermata.Grant, hashes []string, c fermata.Caller) (*fermata.GateVerdict, error) {
 	v := &fermata.GateVerdict{
 		Decision: fermata.GateAllow, TaskID: q.TaskID, QuestionID: q.ID, Status: q.Status, DecidedBy: q.Resolution.DecidedBy,
@@ -411,7 +411,7 @@ func (g *gateCase) useGrant(tx *store.Tx, q *fermata.Question, grant fermata.Gra
 	return v, useGrant(tx, grant, g.call.CallID, c)
 }
 
-// gateDecided is the data of gate.decided.
+// gateDecided is the data of the event gate.decided.
 type gateDecided struct {
 	Tool       string               `json:"tool"`
 	Decision   fermata.GateDecision `json:"decision"`

@@ -7,8 +7,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// The session of a cancelled task may do nothing more, whatever a rule allows, until a
-// person reopens the task.
+// The session of a cancelled task may do nothing, whatever a rule allows, until a person reopens the task.
 func TestTheGateOfACancelledSessionDenies(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule(fermata.NewGateRule{Tool: "Read", Decision: fermata.GateAllow})
@@ -36,7 +35,7 @@ func TestTheGateOfACancelledSessionDenies(t *testing.T) {
 	})
 }
 
-// A session goes on when its task ended in any other way: nobody stopped it.
+// A session continues if its task ended in another way, because no person stopped it.
 func TestTheGateOfASessionThatWasNotCancelled(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule(fermata.NewGateRule{Tool: "Read", Decision: fermata.GateAllow})
@@ -53,7 +52,7 @@ func TestTheGateOfASessionThatWasNotCancelled(t *testing.T) {
 	})
 }
 
-// An agent does not let its own stopped session go on by making another task. A person does.
+// An agent cannot let its own stopped session continue with a new task. A person can.
 func TestAStoppedSessionStaysStopped(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule(fermata.NewGateRule{Tool: "Read", Decision: fermata.GateAllow})

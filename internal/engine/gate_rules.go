@@ -8,9 +8,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// mayRule refuses who may not manage the rule: it takes an operator where it
-// works. A rule of a session works in the projects of its tasks, and one that
-// names nothing in every project.
+// mayRule refuses a caller who may not manage the rule. The caller must be an
+// operator in each project where the rule works. A rule for a session works in
+// the projects of the session's tasks. A rule without a task, session or
+// project works in every project.
 func mayRule(r store.Reader, c fermata.Caller, scope fermata.GateScope) error {
 	at := []fermata.Place{fermata.InEveryProject}
 	switch {
@@ -42,9 +43,9 @@ func mayRule(r store.Reader, c fermata.Caller, scope fermata.GateScope) error {
 	return nil
 }
 
-// ruledProject returns the project in which a rule works. A rule for a session works only in the
-// project of the session's tasks, because the agent of the session may make a task in another
-// project later. If its maker may rule in every project, it works in every project.
+// ruledProject returns the project in which a rule works. A rule for a session works only in the project of the
+// session's tasks, because the agent of the session may make a task in another project later. It works in every
+// project if its maker may make rules for every project.
 func ruledProject(r store.Reader, c fermata.Caller, n fermata.NewGateRule) (string, error) {
 	if n.SessionKey == "" || c.May(fermata.ToChangeGateRules, fermata.InEveryProject) == nil {
 		return n.Project, nil
@@ -64,7 +65,8 @@ func ruledProject(r store.Reader, c fermata.Caller, n fermata.NewGateRule) (stri
 	return project, nil
 }
 
-// beganSession returns who began the session. A rule that allows something in a session holds for their calls alone.
+// beganSession returns the actor that began the session. A rule that allows calls in a session allows only the calls
+// of this actor.
 func beganSession(r store.Reader, key string) (*fermata.Actor, error) {
 	tasks, err := r.TasksOfSession(key)
 	if err == nil && len(tasks) == 0 {
@@ -88,8 +90,8 @@ func beganSession(r store.Reader, key string) (*fermata.Actor, error) {
 	return began, nil
 }
 
-// GateRules lists the rules, also those that are expired or used up, without those of projects that the caller does not
-// see.
+// GateRules lists the rules, including expired and used-up ones. Rules of projects that the caller may not see are
+// left out.
 func (e *Engine) GateRules(ctx context.Context, c fermata.Caller) ([]*fermata.GateRule, error) {
 	if err := c.May(fermata.ToReadGateRules, fermata.Somewhere); err != nil {
 		return nil, err
@@ -112,7 +114,8 @@ func (e *Engine) GateRules(ctx context.Context, c fermata.Caller) ([]*fermata.Ga
 	return seen, nil
 }
 
-// seesRule reports whether a rule works in a project that the caller sees. The reader sees what the caller does.
+// seesRule reports whether a rule works in a project that the caller may see. The reader must have the limits of the
+// caller.
 func seesRule(r store.Reader, c fermata.Caller, rule *fermata.GateRule) (bool, error) {
 	switch {
 	case rule.Project != "":
@@ -131,7 +134,7 @@ func seesRule(r store.Reader, c fermata.Caller, rule *fermata.GateRule) (bool, e
 	}
 }
 
-// AddGateRule makes a rule.
+// AddGateRule adds a gate rule. A workspace has at most [fermata.MaxGateRules].
 func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.NewGateRule) (*fermata.GateRule, error) {
 	if err := c.May(fermata.ToChangeGateRules, fermata.Somewhere); err != nil {
 		return nil, err
@@ -144,7 +147,7 @@ func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.Ne
 		n.TaskID = id
 	}
 	return write(ctx, e, c, fermata.ToChangeGateRules, func(tx *store.Tx) (*fermata.GateRule, error) {
-		// A session in a project that the caller does not see does not exist for the caller.
+		// The caller cannot name a session in a project that is hidden from them.
 		seen := tx.Seeing(c.VisibleProjects())
 		if err := mayRule(seen, c, fermata.GateScope{Project: n.Project, TaskID: n.TaskID, SessionKey: n.SessionKey}); err != nil {
 			return nil, err
@@ -175,7 +178,7 @@ func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.Ne
 	})
 }
 
-// ruleID returns the whole id of the rule that a person typed. The caller must see the rule.
+// ruleID returns the full id for the id that a person typed. The caller must be able to see the rule.
 func (e *Engine) ruleID(ctx context.Context, c fermata.Caller, typed string) (string, error) {
 	r := e.reads(ctx, c)
 	id, err := r.FindID("rule", "gate_rules", fermata.PrefixGateRule, typed)
@@ -192,7 +195,7 @@ func (e *Engine) ruleID(ctx context.Context, c fermata.Caller, typed string) (st
 	return id, nil
 }
 
-// RemoveGateRule removes a rule, at once.
+// RemoveGateRule removes a rule. It stops working at once.
 func (e *Engine) RemoveGateRule(ctx context.Context, c fermata.Caller, id string) (*fermata.GateRule, error) {
 	if err := c.May(fermata.ToChangeGateRules, fermata.Somewhere); err != nil {
 		return nil, err

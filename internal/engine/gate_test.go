@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// gate makes a call and checks what is decided.
+// gate makes a call and checks the decision.
 func (w *world) gate(call fermata.GateCall, want fermata.GateDecision) *fermata.GateVerdict {
 	w.Helper()
 	v, err := w.e.Gate(w.Context(), w.agent, call)
@@ -62,7 +62,7 @@ func TestAnApprovalIsOfTheActionNotOfTheCall(t *testing.T) {
 		v := w.gate(bash("s1", "c1", "git push"), fermata.GateAsk)
 		_, err := w.approve(w.alice, w.question(v.QuestionID, fermata.Pending), fermata.Approve)
 		w.ok(err)
-		// The resumed agent makes the same call under a new name.
+		// The resumed agent makes the same call with a new call id.
 		w.gate(bash("s1", "c2", "git push"), fermata.GateAllow)
 		w.gate(bash("s1", "c3", "git push"), fermata.GateAsk)
 	})
@@ -76,7 +76,7 @@ func TestAChangedInputVoidsTheApproval(t *testing.T) {
 		changed := w.gate(bash("s1", "c1", "git push --force"), fermata.GateAsk)
 		w.equal(false, changed.QuestionID == v.QuestionID)
 		w.equal(fermata.GateDeny, w.gate(bash("s1", "c2", "git push"), fermata.GateDeny).Decision)
-		// While the changed one waits, a third change replaces it.
+		// While the changed call waits, a third change replaces it.
 		third := w.gate(bash("s1", "c1", "git push --all"), fermata.GateAsk)
 		w.question(changed.QuestionID, fermata.Cancelled)
 		w.question(third.QuestionID, fermata.Pending)
@@ -129,13 +129,14 @@ func TestUsesAreCounted(t *testing.T) {
 	})
 }
 
-// The rules that every workspace has give their risk to approvals, too.
+// The built-in rules give their risk to approvals, too.
 func TestAnApprovalHasTheRiskOfTheRulesThatAreAlwaysThere(t *testing.T) {
 	each(t, func(w *world) {
 		for _, action := range []string{
 			`{"tool":"Write","input":{"file_path":".gitattributes"}}`, `{"tool":"write_file","arguments":{"file_path":"/w/.mcp.json"}}`,
 			`{"command":"git config core.fsmonitor ./x"}`,
-			// Of several forms, whoever runs the action may read any.
+			// If the action has several forms, the program that runs it may
+			// read any of them.
 			`{"tool":"Write","input":{"file_path":"/w/a"},"arguments":{"file_path":"/w/.git/hooks/pre-commit"}}`,
 			`{"tool":"Bash","input":{"command":"ls"},"command":"git config core.fsmonitor ./x"}`, `{"tool":"Read","command":["git","config","a.b","c"]}`,
 		} {
@@ -145,8 +146,8 @@ func TestAnApprovalHasTheRiskOfTheRulesThatAreAlwaysThere(t *testing.T) {
 	})
 }
 
-// Asking for the approval of a call directly is no way around the risk that the
-// rules give to the call.
+// A direct question for the approval of a call is no way around the risk that
+// the rules give to the call.
 func TestAnApprovalHasTheRiskOfTheRules(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule(fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "git push*"}, Decision: fermata.GateAsk, Risk: fermata.RiskCritical})

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// addGrants puts the consent to what was approved into a context. The closed
-// questions are those of the context, in its order.
+// addGrants adds to a context the grants for approved actions. The closed
+// questions are those of the context, in the same order.
 func addGrants(rc *fermata.ResumeContext, closed []*fermata.Question, r store.Reader, key func() ([]byte, error)) error {
 	var approved []string
 	for _, q := range closed {
@@ -42,8 +42,9 @@ func addGrants(rc *fermata.ResumeContext, closed []*fermata.Question, r store.Re
 	return nil
 }
 
-// isHandedGrants reports whether the caller gets the consent to act on what was approved. Only whoever asked gets it, or whoever works on
-// the task now. Nobody gets what a run of a workflow asked: the run itself does what was approved.
+// isHandedGrants reports whether the caller gets the grants of a task. Only the asker gets them, or the agent that
+// works on the task. No caller gets the grant of a question that a workflow run asked, because the run itself does
+// what was approved.
 func isHandedGrants(r store.Reader, c fermata.Caller, t *fermata.Task) (bool, error) {
 	mayNot := c.May(fermata.ToReadGrants, fermata.InTask(t))
 	if isElsewhere := t.SessionKey != "" && !ownSession(c, t); mayNot != nil || isElsewhere {
@@ -56,8 +57,8 @@ func isHandedGrants(r store.Reader, c fermata.Caller, t *fermata.Task) (bool, er
 	return isRecordedHolder(r, c, t)
 }
 
-// isRecordedHolder reports whether the events say that the task is the agent's, and not the database alone. Of people it is true: a
-// role lets them act.
+// isRecordedHolder reports whether the events, and not only the tables, say that the task is the agent's. It is true
+// for every person, because their role lets them act.
 func isRecordedHolder(r store.Reader, c fermata.Caller, t *fermata.Task) (bool, error) {
 	if c.Kind != fermata.ActorAgent {
 		return true, nil
@@ -74,11 +75,11 @@ func isRecordedHolder(r store.Reader, c fermata.Caller, t *fermata.Task) (bool, 
 	if last == fermata.EventTaskCreated {
 		return e.Actor.ID == c.TokenID, nil
 	}
-	_, told := said["worker_token_id"] // not by earlier versions
+	_, told := said["worker_token_id"] // events of earlier versions lack it
 	return e.RunID == t.RunID && (!told || said["worker_token_id"] == c.TokenID || said["agent_token_id"] == c.TokenID), nil
 }
 
-// checkNoRunAsked refuses the grant of a question that a run of a workflow asked: the run itself does what was approved.
+// checkNoRunAsked refuses the grant of a question that a workflow run asked. The run itself does what was approved.
 func checkNoRunAsked(r taskGetter, t *fermata.Task) error {
 	run, err := askingRun(r, t)
 	if err != nil || run == nil {
@@ -88,7 +89,7 @@ func checkNoRunAsked(r taskGetter, t *fermata.Task) error {
 		WithHint("ask on a task of your own")
 }
 
-// grantKey returns the key of the caller's workspace outside a transaction.
+// grantKey returns the key that signs grants in the caller's workspace. It is for use outside a transaction.
 func (e *Engine) grantKey(ctx context.Context, c fermata.Caller) ([]byte, error) {
 	key, err := e.reads(ctx, c).GrantKey()
 	if err != nil || key != nil {
@@ -101,9 +102,9 @@ func (e *Engine) grantKey(ctx context.Context, c fermata.Caller) ([]byte, error)
 	return key, err
 }
 
-// VerifyGrant checks that what is about to run is what was approved, and uses
-// the grant up. It refuses a grant that was changed, used, is expired, is
-// for anything else, or would not be given today.
+// VerifyGrant checks that an action which is about to run is the approved one,
+// and uses the grant up. It refuses a grant that was changed, used or expired,
+// that is for another action, or that would not be given at present.
 func (e *Engine) VerifyGrant(ctx context.Context, c fermata.Caller, check fermata.GrantCheck) (*fermata.Grant, error) {
 	if err := c.May(fermata.ToUseGrant, fermata.Somewhere); err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func (e *Engine) VerifyGrant(ctx context.Context, c fermata.Caller, check fermat
 	})
 }
 
-// checkConsent refuses a grant behind which no approval stands today.
+// checkConsent refuses a grant whose approval does not count at present.
 func (e *Engine) checkConsent(tx *store.Tx, g fermata.Grant) error {
 	q, err := tx.Question(g.QuestionID)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
@@ -150,7 +151,7 @@ func (e *Engine) checkConsent(tx *store.Tx, g fermata.Grant) error {
 	return g.CheckConsent(consent)
 }
 
-// consent returns what stands behind the grant of a question today.
+// consent returns the facts that decide whether the grant of a question counts at present.
 func (e *Engine) consent(tx *store.Tx, q *fermata.Question) (c fermata.Consent, err error) {
 	c.Question, c.Members = q, map[string]*fermata.Member{}
 	if c.Policy, err = e.policy(tx.Reader); err != nil {
@@ -182,7 +183,7 @@ func (e *Engine) consent(tx *store.Tx, q *fermata.Question) (c fermata.Consent, 
 	return c, err
 }
 
-// isOutdated reports whether the question was approved in a way that does not count any more.
+// isOutdated reports whether the question has an approval that does not count at present.
 func (e *Engine) isOutdated(tx *store.Tx, q *fermata.Question) (bool, error) {
 	g, ok := q.Grant()
 	if !ok {
@@ -192,8 +193,8 @@ func (e *Engine) isOutdated(tx *store.Tx, q *fermata.Question) (bool, error) {
 	return err == nil && g.CheckConsent(consent) != nil, err
 }
 
-// grantsTask refuses a grant whose task was stopped, and one of a project in
-// which the caller may not use it.
+// grantsTask refuses a grant of a stopped task, or of a project in which the
+// caller may not use it.
 func grantsTask(tx *store.Tx, c fermata.Caller, g fermata.Grant, runID string) error {
 	t, err := tx.Task(g.TaskID)
 	if err == nil {
@@ -212,10 +213,10 @@ func grantsTask(tx *store.Tx, c fermata.Caller, g fermata.Grant, runID string) e
 	if run == nil || run.TaskID == t.ID {
 		return g.CheckTask(t, runID, run, tx.Now())
 	}
-	// A run uses the grant of another task: both must go on.
+	// A run uses the grant of another task. Neither of the two may be stopped.
 	own, err := tx.Task(run.TaskID)
 	if err == nil && c.May(fermata.ToUseGrant, fermata.InTask(own)) != nil {
-		// The caller is told no more than of an unknown run.
+		// The caller learns no more than about an unknown run.
 		own, run = t, nil
 	}
 	if err == nil {
@@ -231,7 +232,7 @@ func grantsTask(tx *store.Tx, c fermata.Caller, g fermata.Grant, runID string) e
 	return g.CheckTask(t, "", last, tx.Now())
 }
 
-// useGrant notes that a grant was used. One that was used before is refused.
+// useGrant records that a grant was used. It refuses a grant that was used before.
 func useGrant(tx *store.Tx, g fermata.Grant, callID string, c fermata.Caller) error {
 	used, err := tx.GrantsUsed([]string{g.QuestionID})
 	if err != nil {
@@ -248,7 +249,7 @@ func useGrant(tx *store.Tx, g fermata.Grant, callID string, c fermata.Caller) er
 	return nil
 }
 
-// grantUse is the data of grant.used.
+// grantUse is the data of the event grant.used.
 type grantUse struct {
 	ActionHash string `json:"action_hash"`
 	CallID     string `json:"call_id,omitempty"`

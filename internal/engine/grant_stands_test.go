@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/test/forgery"
 )
 
-// A grant that is signed with the workspace's key, for an approval that nobody gave, opens nothing:
-// whoever reads the key of the database gains nothing by it.
+// A grant that is signed with the workspace's key, but for which there is no approval, lets nothing run. So a person
+// who reads the key in the database gains nothing.
 func TestAForgedGrantOpensNothing(t *testing.T) {
 	each(t, func(w *world) {
 		a, bob := w.granted(""), w.person("bob")
@@ -44,7 +44,7 @@ func TestAForgedGrantOpensNothing(t *testing.T) {
 	})
 }
 
-// A grant that is one character off opens nothing, and is not used up by it.
+// A grant with one wrong character lets nothing run, and is not used up.
 func TestAGrantOneCharacterOffOpensNothing(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.granted("")
@@ -71,7 +71,7 @@ func (w *world) grantKey() (key []byte) {
 	return key
 }
 
-// What a person approved who may not any more does not run: neither by the grant nor through a gate.
+// An action whose approver lost the right to approve does not run, neither by the grant nor through a gate.
 func TestAGrantOfSomebodyWhoMayNoMoreOpensNothing(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.granted("")
@@ -91,7 +91,7 @@ func TestAGrantOfSomebodyWhoMayNoMoreOpensNothing(t *testing.T) {
 	})
 }
 
-// A policy that asks for more today than was given then is kept.
+// If the present policy asks for more than the approval had, the present policy counts.
 func TestAGrantMeetsThePolicyOfToday(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.granted("")
@@ -107,7 +107,7 @@ func TestAGrantMeetsThePolicyOfToday(t *testing.T) {
 	})
 }
 
-// The risk is the one of today: of the project, and of the rules for the action.
+// The present risk counts: that of the project, and that of the rules for the action.
 func TestAGrantMeetsTheRiskOfToday(t *testing.T) {
 	each(t, func(w *world) {
 		project, action := w.granted(""), w.granted("")
@@ -127,7 +127,7 @@ func TestAGrantMeetsTheRiskOfToday(t *testing.T) {
 	})
 }
 
-// A rule that denies the action goes before an approval that was given earlier.
+// A rule that denies the action takes precedence over an earlier approval.
 func TestAGrantMeetsTheRulesOfToday(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.granted("")
@@ -136,8 +136,8 @@ func TestAGrantMeetsTheRulesOfToday(t *testing.T) {
 	})
 }
 
-// An action that a rule denies is not asked: people would approve in vain. What a run reports as it ends is asked, and
-// its grant is refused.
+// An action that a rule denies is not asked, because an approval would be useless. A question with which a run ends
+// is asked, and its grant is refused.
 func TestAnActionThatARuleDeniesIsNotAsked(t *testing.T) {
 	each(t, func(w *world) {
 		deny := w.rule(fermata.NewGateRule{Tool: "*", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
@@ -153,7 +153,7 @@ func TestAnActionThatARuleDeniesIsNotAsked(t *testing.T) {
 	})
 }
 
-// Of two people who had to approve, both must still be ones who may.
+// If two people had to approve, both must still have the right to.
 func TestAGrantOfTwoNeedsBothStill(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")

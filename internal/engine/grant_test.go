@@ -11,8 +11,8 @@ import (
 
 const removeOld = `{"command":"rm -r old"}`
 
-// granted asks for an action, approves it, and returns what the next run is
-// handed.
+// granted asks for an action, approves it, and returns the answer that the next
+// run is handed.
 func (w *world) granted(edit string) fermata.ResumeAnswer {
 	w.Helper()
 	task, q := w.suspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(removeOld)})
@@ -69,7 +69,8 @@ func TestARejectionGivesNoGrant(t *testing.T) {
 	})
 }
 
-// TestAGrantIsUsedOnceAlsoByTheEvents: who takes the note of its use out of the database does not use a grant again.
+// TestAGrantIsUsedOnceAlsoByTheEvents: a grant cannot be used again after the record of its use was deleted from the
+// database.
 func TestAGrantIsUsedOnceAlsoByTheEvents(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.granted("")
@@ -90,8 +91,8 @@ func TestAGrantIsUsedOnceAlsoByTheEvents(t *testing.T) {
 	})
 }
 
-// TestAnEditIsRefusedWhereNobodyCouldUseIt: an edit that makes another call of it, one that a rule denies and one that the rules
-// ask stronger proof for are refused at once, and the question waits on.
+// TestAnEditIsRefusedWhereNobodyCouldUseIt: some edits are refused at once, and the question stays open: an edit to
+// another call, an edit that a rule denies, and an edit for which the rules need a stronger sign-in.
 func TestAnEditIsRefusedWhereNobodyCouldUseIt(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule(fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
@@ -131,7 +132,7 @@ func TestAnEditedCallRunsAsEdited(t *testing.T) {
 	})
 }
 
-// TestARepeatedCallGivesNoGrantForAnEndedTask: the reply to a call whose reply was lost says how it stands now.
+// TestARepeatedCallGivesNoGrantForAnEndedTask: the reply to a repeated call shows the present state.
 func TestARepeatedCallGivesNoGrantForAnEndedTask(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.granted("")

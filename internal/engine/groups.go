@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Groups lists the groups: those that were made, and those that members name.
+// Groups lists the groups that were made and the groups that members name.
 func (e *Engine) Groups(ctx context.Context, c fermata.Caller) ([]*fermata.Group, error) {
 	if err := c.May(fermata.ToReadPeople, fermata.Somewhere); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func group(r store.Reader, name string) (*fermata.Group, error) {
 	return all[i], nil
 }
 
-// AddGroup makes a group.
+// AddGroup makes a group with its members. The name must be free.
 func (e *Engine) AddGroup(ctx context.Context, c fermata.Caller, n fermata.NewGroup) (*fermata.Group, error) {
 	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return nil, err
@@ -77,8 +77,8 @@ func (e *Engine) AddGroup(ctx context.Context, c fermata.Caller, n fermata.NewGr
 	})
 }
 
-// ChangeGroup changes a group. Questions keep naming it by the old name, so a
-// new name is for groups that no open question is for.
+// ChangeGroup changes a group. Open questions keep the old name, so rename a
+// group only if no open question is for it.
 func (e *Engine) ChangeGroup(ctx context.Context, c fermata.Caller, name string, ch fermata.GroupChange) (*fermata.Group, error) {
 	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (e *Engine) ChangeGroup(ctx context.Context, c fermata.Caller, name string,
 	})
 }
 
-// saveGroup writes the group, and into every member whether he is in it.
+// saveGroup saves the group, and updates the groups of every member.
 func saveGroup(tx *store.Tx, g *fermata.Group, was string, handles []string, by fermata.Actor) error {
 	tx.SaveGroup(g)
 	members, err := tx.Members()
@@ -144,7 +144,7 @@ func saveGroup(tx *store.Tx, g *fermata.Group, was string, handles []string, by 
 	return nil
 }
 
-// regroup writes the groups of a member, if they changed.
+// regroup saves the groups of a member, if they changed.
 func regroup(tx *store.Tx, m *fermata.Member, groups []string) error {
 	if slices.Equal(m.Groups, groups) {
 		return nil
@@ -157,8 +157,8 @@ func regroup(tx *store.Tx, m *fermata.Member, groups []string) error {
 	return nil
 }
 
-// DeleteGroup dissolves a group. Questions for nobody else are then for nobody:
-// they keep their deadline.
+// DeleteGroup removes a group. A question that was only for this group is then
+// for nobody, and ends by its deadline.
 func (e *Engine) DeleteGroup(ctx context.Context, c fermata.Caller, name string) error {
 	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return err

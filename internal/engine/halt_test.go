@@ -9,15 +9,15 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// callOf is a call of the run, which a rule of the workspace allows.
+// callOf returns a call of the run, which a rule of the workspace allows.
 func callOf(c *fermata.Claim, command string) fermata.GateCall {
 	call := bash("", "", command)
 	call.TaskID, call.RunID = c.Task.ID, c.Run.ID
 	return call
 }
 
-// denied checks that the call is denied because its task was stopped, also
-// where nothing is to be changed.
+// denied checks that the call is denied because its task was stopped, also in a
+// dry run.
 func (w *world) denied(call fermata.GateCall, why string) {
 	w.Helper()
 	for _, dry := range []bool{false, true} {
@@ -40,7 +40,7 @@ func TestNoRuleLetsACallOfAStoppedTaskThrough(t *testing.T) {
 		w.denied(call, "cancelled")
 		call.RunID = ""
 		w.denied(call, "cancelled")
-		// Reopened, the task is another run's.
+		// After the reopening, the task belongs to another run.
 		_, err := w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
 		w.ok(err)
 		second := w.claimed(c.Task.ID)
@@ -114,7 +114,7 @@ func TestAStoppedRunSaysWhereItsWorkIs(t *testing.T) {
 	})
 }
 
-// The questions of a task that was cancelled, also from above, say who cancelled it.
+// The questions of a task that was cancelled, also by way of its parent, name the person who cancelled it.
 func TestAWithdrawnQuestionNamesWhoCancelled(t *testing.T) {
 	each(t, func(w *world) {
 		parent := w.task(fermata.NewTask{Title: "house", Runner: fermata.RunnerExternal})
@@ -129,7 +129,7 @@ func TestAWithdrawnQuestionNamesWhoCancelled(t *testing.T) {
 	})
 }
 
-// A run that fails withdraws what it asked itself.
+// A run that fails withdraws its own questions.
 func TestAFailedRunWithdrawsItsQuestion(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.running(fermata.NewTask{Title: "paint"})

@@ -24,8 +24,8 @@ func TestHandedOverOnce(t *testing.T) {
 	})
 }
 
-// TestHandedOverAgain: what a run was handed that came to nothing is handed to
-// the next one, whether it was told when it began or later.
+// TestHandedOverAgain: everything that a run without a result was handed, at
+// its start or later, is handed to the next run again.
 func TestHandedOverAgain(t *testing.T) {
 	for name, end := range map[string]func(w *world, c *fermata.Claim){
 		"lost": func(w *world, _ *fermata.Claim) { w.sweep(fermata.DefaultLease) },
@@ -70,8 +70,8 @@ func TestContextShowsWhatTheRunWasHanded(t *testing.T) {
 	})
 }
 
-// TestAnswerDuringTheRun: the run that ends for want of an answer that came
-// meanwhile goes on at once.
+// TestAnswerDuringTheRun: if a run ends to wait for an answer that has come in
+// the meantime, the task is ready at once.
 func TestAnswerDuringTheRun(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.running(fermata.NewTask{})

@@ -6,7 +6,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// CheckReady returns an error with the reason when the database does not answer, or takes no writes.
+// CheckReady returns an error with the reason if the database does not answer or takes no writes.
 func (e *Engine) CheckReady(ctx context.Context) error {
 	if t := e.db.Trouble(); t != nil {
 		return t.Refusal()
@@ -20,11 +20,11 @@ func (e *Engine) CheckReady(ctx context.Context) error {
 	return nil
 }
 
-// Trouble returns why the database takes no writes; nil when it does.
+// Trouble returns the reason why the database takes no writes, or nil if it does.
 func (e *Engine) Trouble() *store.Trouble { return e.db.Trouble() }
 
-// RunHealth looks after the database until ctx ends, and logs what is wrong with it: at once, and once a minute while
-// it lasts.
+// RunHealth checks the database until ctx ends. It logs a problem at once, and then once a minute while the problem
+// lasts.
 func (e *Engine) RunHealth(ctx context.Context) { e.db.Watch(ctx, e.logTrouble) }
 
 func (e *Engine) logTrouble(t *store.Trouble) {

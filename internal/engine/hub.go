@@ -10,9 +10,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A wake-up is a hint that may be lost between replicas, so whoever waits also
-// looks without having been woken. An executor of workflows waits in every
-// server, needed or not, and looks less often.
+// A wake-up is a hint that may be lost between replicas, so a waiting call also
+// looks from time to time. An executor of workflows waits in every server,
+// needed or not, so it looks less often.
 const (
 	secondLook   = time.Second
 	executorLook = 5 * time.Second
@@ -20,27 +20,28 @@ const (
 	lookTogether = 16
 )
 
-// hub knows who in this process waits for what. It holds no state of its own:
-// whoever is woken reads the database.
+// hub knows which calls in this process wait for which topic. It holds no other
+// state: a call that is woken reads the database.
 type hub struct {
 	mu      sync.Mutex
 	waiters map[string][]*waiter
-	// waiting is how many there are of them.
+	// waiting is the number of waiters.
 	waiting int
 	// claims are the waiting workers, in the order they came.
 	claims map[claimQueue][]*claimWaiter
-	// look is how often it is looked without a wake-up, and executorLook by executors of workflows.
+	// look is the time between two looks without a wake-up. executorLook is the same for executors of workflows.
 	look, executorLook time.Duration
 }
 
-// claimQueue is where workers of a workspace wait: those that drive agents, and
-// the executors of workflows. A task of one kind wakes nobody of the other.
+// claimQueue names a queue of waiting workers of a workspace: one for workers
+// that drive agents, and one for executors of workflows. A task of one kind
+// does not wake the other.
 type claimQueue struct {
 	workspace string
 	workflows bool
 }
 
-// claimLook is how long one of n waiting workers waits until it looks again.
+// claimLook returns how long one of n waiting workers waits until it looks again.
 func (h *hub) claimLook(in claimQueue, n int) time.Duration {
 	if in.workflows {
 		return nextLook(h.executorLook, n)
@@ -48,8 +49,8 @@ func (h *hub) claimLook(in claimQueue, n int) time.Duration {
 	return nextLook(h.look, n)
 }
 
-// nextLook is how long each of n waits until it looks again. The more there are, the
-// less often each looks, so that looking costs little.
+// nextLook returns how long each of n waiters waits until it looks again. The more waiters there are, the less often
+// each looks, so that the total cost stays low.
 func nextLook(every time.Duration, n int) time.Duration {
 	return every * time.Duration(max(1, n/lookTogether))
 }
@@ -64,7 +65,7 @@ type waiter struct {
 }
 
 type claimWaiter struct {
-	// hops counts how often the wake-up may still be passed on.
+	// woken receives how often the wake-up may still be passed on.
 	woken chan int
 }
 
@@ -72,7 +73,7 @@ func newHub() *hub {
 	return &hub{waiters: map[string][]*waiter{}, claims: map[claimQueue][]*claimWaiter{}, look: secondLook, executorLook: executorLook}
 }
 
-// dispatch wakes who waits for what an event says.
+// dispatch wakes the calls that wait for an event like this.
 func (h *hub) dispatch(e *fermata.Event) {
 	switch e.Type {
 	case fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
@@ -80,21 +81,21 @@ func (h *hub) dispatch(e *fermata.Event) {
 	case fermata.EventRunFinished, fermata.EventRunLost, fermata.EventRunReleased:
 		h.wake("log:" + e.RunID)
 	default:
-		// Nobody waits for the rest.
+		// No call waits for other events.
 	}
 	if concernsRun(e) {
 		h.wake(taskTopic(e.TaskID))
 	}
-	// Whatever moves a task says where to; what only looks like it is no harm.
+	// Every event that moves a task contains its new state. A false match causes only a useless look.
 	if bytes.Contains(e.Data, []byte(`"to":"open"`)) || bytes.Contains(e.Data, []byte(`"to":"input_received"`)) {
 		h.wakeWorker(claimQueue{e.WorkspaceID, bytes.Contains(e.Data, tellsWorkflow)}, -1)
 	}
 }
 
-// tellsWorkflow is how the data of a move names the runner of workflows.
+// tellsWorkflow is the text in the data of a move that names the runner of workflows.
 var tellsWorkflow = []byte(`"runner":"` + fermata.RunnerWorkflow + `"`)
 
-// wake wakes everybody who waits for the topic.
+// wake wakes all calls that wait for the topic.
 func (h *hub) wake(topic string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -109,8 +110,9 @@ func (h *hub) wake(topic string) {
 	}
 }
 
-// wakeWorker wakes the worker that has waited longest. With hops below 0 the
-// wake-up may be passed on until everybody who waits now has seen it.
+// wakeWorker wakes the worker that has waited longest. Hops is how many workers
+// may get the wake-up, if each passes it on. Below 0, it is the number of
+// workers that wait.
 func (h *hub) wakeWorker(in claimQueue, hops int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -125,12 +127,13 @@ func (h *hub) wakeWorker(in claimQueue, hops int) {
 	queue[0].woken <- hops - 1
 }
 
-// waitUntil calls look when the topic is woken, and now and then, until look is
-// satisfied, the wait is over or ctx ends. It looks at least once.
+// waitUntil calls look when the topic is woken, and from time to time. It
+// returns when look reports true or fails, when the wait is over, or when ctx
+// ends. It looks at least once.
 func (h *hub) waitUntil(ctx context.Context, topic string, wait time.Duration, look func() (bool, error)) error {
 	limit := time.NewTimer(wait)
 	defer limit.Stop()
-	// Registered before the look: a wake-up in between is not lost.
+	// The waiter is registered before the look, so that no wake-up in between is lost.
 	w, n := h.register(topic)
 	defer h.unregister(w)
 	again := time.NewTicker(nextLook(h.look, n))
@@ -151,7 +154,7 @@ func (h *hub) waitUntil(ctx context.Context, topic string, wait time.Duration, l
 	}
 }
 
-// register adds somebody who waits for the topics, and returns how many wait now.
+// register adds a waiter for the topics, and returns how many waiters there are.
 func (h *hub) register(topics ...string) (w *waiter, waiting int) {
 	w = &waiter{topics: topics, woken: make(chan struct{}, 1)}
 	h.mu.Lock()
@@ -163,7 +166,7 @@ func (h *hub) register(topics ...string) (w *waiter, waiting int) {
 	return w, h.waiting
 }
 
-// takeTopics returns the topics that were woken since the last call.
+// takeTopics returns the topics that were woken since its last call.
 func (h *hub) takeTopics(w *waiter) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -191,9 +194,8 @@ func (h *hub) unregister(w *waiter) {
 	}
 }
 
-// untilTask is until for workers: each new task wakes one of them, not all. A
-// worker that was woken for nothing, because the task is for another kind of
-// worker, passes the wake-up on.
+// untilTask is waitUntil for workers: each new task wakes one of them, not all.
+// A woken worker that cannot take the task passes the wake-up on.
 func (h *hub) untilTask(ctx context.Context, in claimQueue, wait time.Duration, look func(first bool) (bool, error)) error {
 	limit := time.NewTimer(wait)
 	defer limit.Stop()
@@ -228,7 +230,7 @@ func (h *hub) untilTask(ctx context.Context, in claimQueue, wait time.Duration, 
 	}
 }
 
-// queue adds a worker that waits, and returns how many there are now.
+// queue adds a waiting worker, and returns how many are waiting.
 func (h *hub) queue(in claimQueue, w *claimWaiter) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -245,8 +247,8 @@ func (h *hub) unqueue(in claimQueue, w *claimWaiter) {
 	}
 }
 
-// leave takes a worker out of the queue. If it was woken meanwhile, the
-// wake-up goes to the next one.
+// leave removes a worker from the queue. If the worker was woken at the same
+// time, the next one gets the wake-up.
 func (h *hub) leave(in claimQueue, w *claimWaiter) {
 	h.unqueue(in, w)
 	select {

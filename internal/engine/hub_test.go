@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// However many wait, and for whatever, all of them together look about as often.
+// All waiters together look at about the same rate, however many there are and
+// whatever they wait for.
 func TestManyThatWaitLookSeldom(t *testing.T) {
 	t.Parallel()
 	for name, topic := range map[string]func(i int) string{

@@ -39,8 +39,8 @@ func TestIdempotentWrites(t *testing.T) {
 	})
 }
 
-// TestIdempotentVerbs: each verb has its effect once, and the reply that was
-// lost is given again.
+// TestIdempotentVerbs: each verb has its effect once, and a repeated call gets
+// the same reply again.
 func TestIdempotentVerbs(t *testing.T) {
 	each(t, func(w *world) {
 		twice := func(name string, act func(ctx context.Context) (any, error)) {

@@ -11,21 +11,21 @@ import (
 type QuestionFilter struct {
 	Status, Type, Project, Assignee, TaskID, Q string
 	Urgency, Risk, Label, Sort                 string
-	// Mine keeps the questions that the caller may answer, without those that
-	// the caller put off.
+	// Mine selects the questions that the caller may answer, without those that
+	// the caller snoozed.
 	Mine bool
-	// Snoozed keeps those that the caller put off.
+	// Snoozed selects the questions that the caller snoozed.
 	Snoozed bool
 
 	Limit  int
 	Cursor string
 }
 
-// mostScanned is how many questions one page looks through for those that the
-// database cannot tell apart. A page that ends there has a cursor to go on.
+// mostScanned is how many questions one page reads for filters that the
+// database cannot apply. A page that stops there has a cursor to continue.
 const mostScanned = 5000
 
-// query is the filter for the store.
+// query returns the filter for the store.
 func (f QuestionFilter) query(c fermata.Caller) store.QuestionFilter {
 	query := store.QuestionFilter{
 		Status: f.Status, Type: f.Type, Project: f.Project, Assignee: f.Assignee, TaskID: f.TaskID, Text: f.Q,
@@ -40,14 +40,14 @@ func (f QuestionFilter) query(c fermata.Caller) store.QuestionFilter {
 	return query
 }
 
-// keeps reports whether a question that was found belongs into the list.
+// keeps reports whether a question from the database belongs to the list.
 func (f QuestionFilter) keeps(q *fermata.Question, c fermata.Caller) bool {
 	return (!f.Mine || q.MayAnswer(c) == nil) && (f.Q == "" || q.Mentions(f.Q))
 }
 
-// Questions lists questions: pending ones the most urgent first, others the
-// newest first, unless the filter sorts them. It returns the cursor of the
-// next page. A page may be shorter than its limit.
+// Questions lists questions. Without a sort order, pending ones come with the
+// most urgent first and others with the newest first. It also returns the
+// cursor of the next page. A page may be shorter than its limit.
 func (e *Engine) Questions(ctx context.Context, c fermata.Caller, f QuestionFilter) ([]*fermata.Question, string, error) {
 	if err := c.May(fermata.ToReadQuestions, fermata.Somewhere); err != nil {
 		return nil, "", err
@@ -77,7 +77,7 @@ func (e *Engine) Questions(ctx context.Context, c fermata.Caller, f QuestionFilt
 	return found, list.write(*end), nil
 }
 
-// atNow notes the time where the filter needs it.
+// atNow sets the time in a query that needs it.
 func (e *Engine) atNow(ctx context.Context, query *store.QuestionFilter) error {
 	if query.Snooze.Member == "" {
 		return nil
@@ -87,8 +87,8 @@ func (e *Engine) atNow(ctx context.Context, query *store.QuestionFilter) error {
 	return err
 }
 
-// gather collects a page of questions, and returns where the next one begins;
-// nil at the end.
+// gather collects a page of questions. It also returns where the next page
+// begins, or nil at the end.
 func gather(r store.Reader, c fermata.Caller, f QuestionFilter, query store.QuestionFilter) ([]*fermata.Question, *store.QuestionPlace, error) {
 	want := pageSize(f.Limit)
 	query.Limit = want + 1
@@ -127,7 +127,7 @@ func gather(r store.Reader, c fermata.Caller, f QuestionFilter, query store.Ques
 	return found, &query.After, nil
 }
 
-// view adds what a person sees beside a question.
+// view adds the fields that only people see on a question.
 func view(r store.Reader, c fermata.Caller, questions []*fermata.Question) error {
 	if c.Kind != fermata.ActorHuman {
 		return nil
@@ -154,11 +154,11 @@ func view(r store.Reader, c fermata.Caller, questions []*fermata.Question) error
 	return nil
 }
 
-// mostCounted is up to how many questions are counted, and how many one page
-// looks into.
+// mostCounted is the largest number of questions that are counted, and that one
+// page of a slow query covers.
 const mostCounted = 10_000
 
-// QuestionCounts counts pending questions.
+// QuestionCounts counts pending questions, by type and by project.
 func (e *Engine) QuestionCounts(ctx context.Context, c fermata.Caller, f QuestionFilter) (fermata.QuestionCounts, error) {
 	counts := fermata.QuestionCounts{ByType: map[fermata.QuestionType]int{}, ByProject: map[string]int{}}
 	if err := c.May(fermata.ToReadQuestions, fermata.Somewhere); err != nil {
@@ -197,7 +197,7 @@ func (e *Engine) QuestionCounts(ctx context.Context, c fermata.Caller, f Questio
 	return counts, err
 }
 
-// countSnoozed counts what the caller put off.
+// countSnoozed counts the questions that the caller snoozed.
 func (e *Engine) countSnoozed(ctx context.Context, c fermata.Caller, f QuestionFilter) (int, error) {
 	if c.MemberID == "" {
 		return 0, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// titles lists what a filter finds, page by page.
+// titles returns the titles that a filter finds, page by page.
 func (w *world) titles(c fermata.Caller, f engine.QuestionFilter) []string {
 	w.Helper()
 	got := []string{}
@@ -24,8 +24,8 @@ func (w *world) titles(c fermata.Caller, f engine.QuestionFilter) []string {
 	}
 }
 
-// TestPagesOfWhatOneMayAnswer: what the database cannot tell apart is left out
-// without ending the list, however the pages fall.
+// TestPagesOfWhatOneMayAnswer: questions that only the filter in Go leaves out
+// do not end the list, wherever the pages begin.
 func TestPagesOfWhatOneMayAnswer(t *testing.T) {
 	each(t, func(w *world) {
 		w.person("bob")
@@ -57,7 +57,7 @@ func TestPagesOfWhatOneMayAnswer(t *testing.T) {
 	})
 }
 
-// TestWaiting: a question says how much stands still for it.
+// TestWaiting: a question shows how many tasks wait for it.
 func TestWaiting(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.suspended(format)

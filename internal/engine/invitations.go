@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Invite makes a link by which somebody becomes a member. The reply holds its
-// secret, which is not stored.
+// Invite makes a link by which a person becomes a member. The reply contains
+// the secret of the link, which is not stored.
 func (e *Engine) Invite(ctx context.Context, c fermata.Caller, n fermata.NewInvitation) (*fermata.Link, error) {
 	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func notInvited(tx *store.Tx, n fermata.NewInvitation) error {
 	return nil
 }
 
-// Invitations lists the invitations that nobody accepted yet.
+// Invitations lists the invitations that nobody has accepted yet.
 func (e *Engine) Invitations(ctx context.Context, c fermata.Caller) ([]*fermata.Invitation, error) {
 	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (e *Engine) Invitations(ctx context.Context, c fermata.Caller) ([]*fermata.
 	return all, err
 }
 
-// Uninvite withdraws an invitation: its link is not good any more.
+// Uninvite withdraws an invitation. Its link stops working.
 func (e *Engine) Uninvite(ctx context.Context, c fermata.Caller, typed string) error {
 	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return err

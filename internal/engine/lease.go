@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// loadLeasedRun loads a run and its task, and refuses a caller who no longer holds it.
+// loadLeasedRun loads a run and its task. It refuses a caller that does not hold the run's lease.
 func loadLeasedRun(tx *store.Tx, c fermata.Caller, runID string, token int64) (*fermata.Run, *fermata.Task, error) {
 	run, err := tx.Run(runID)
 	if err != nil {
@@ -26,7 +26,8 @@ func loadLeasedRun(tx *store.Tx, c fermata.Caller, runID string, token int64) (*
 	return run, t, run.CheckHolder(t, token, tx.Now())
 }
 
-// Heartbeat extends a lease, and tells the run what reached the task since.
+// Heartbeat extends the lease of a run. The reply contains messages and answers that came for the task since the last
+// contact.
 func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
 	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
 		return nil, err
@@ -63,8 +64,9 @@ func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, 
 	}, store.Ahead{Run: runID})
 }
 
-// Release hands a task back unharmed, to the state it was claimed from: a
-// worker that stops says so, and others need not wait for the lease to end.
+// Release gives a task back to the state it was claimed from. It does not count
+// as an attempt. A worker that stops calls it, so that others need not wait for
+// the lease to end.
 func (e *Engine) Release(ctx context.Context, c fermata.Caller, runID string, token int64) (*fermata.Task, error) {
 	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
 		return nil, err
@@ -78,8 +80,8 @@ func (e *Engine) Release(ctx context.Context, c fermata.Caller, runID string, to
 	}, store.Ahead{Run: runID})
 }
 
-// handBack ends a run that came to no result. What it was handed is handed
-// over again to the next one.
+// handBack ends a run that has no result. What the run was handed is handed to
+// the next run again.
 func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, how fermata.RunState) error {
 	now := tx.Now()
 	run.State, run.EndedAt = how, &now

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// TestStaleRun: whoever no longer holds the task is refused, whatever it says.
+// TestStaleRun: every call for a run that has lost its task is refused.
 func TestStaleRun(t *testing.T) {
 	for name, lose := range map[string]func(w *world, c *fermata.Claim){
 		"lease ended, not yet seen": func(w *world, _ *fermata.Claim) { w.clock.Advance(fermata.DefaultLease) },
@@ -67,7 +67,7 @@ func TestLeaseEndGivesBack(t *testing.T) {
 	})
 }
 
-// Words that come to a first run are not told as what people answered to a run before.
+// Words to a first run are not told as answers to an earlier run.
 func TestWordsToAFirstRun(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.running(fermata.NewTask{})
@@ -172,8 +172,8 @@ func TestSessionAndCheckpointAreKept(t *testing.T) {
 	})
 }
 
-// TestResultOfALostRun: the work of a worker that could not reach the server in time
-// is not lost, unless another run has begun or a person has stopped the task.
+// TestResultOfALostRun: the result of a worker that could not reach the server in time is not lost, unless another
+// run has begun or a person has stopped the task.
 func TestResultOfALostRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		lose func(w *world, c *fermata.Claim)
@@ -217,7 +217,7 @@ func TestResultOfALostRun(t *testing.T) {
 	}
 }
 
-// TestResultOfALostLastRun: the end of its lease has failed the task, which had no attempt left.
+// TestResultOfALostLastRun: the end of the lease has failed the task, because it had no attempt left.
 func TestResultOfALostLastRun(t *testing.T) {
 	each(t, func(w *world) {
 		claim := w.running(fermata.NewTask{MaxAttempts: 1})
@@ -230,7 +230,7 @@ func TestResultOfALostLastRun(t *testing.T) {
 	})
 }
 
-// Words whose reply was lost on the way to the worker are handed to the same run again.
+// Words in a reply that did not reach the worker are handed to the same run again.
 func TestALostReplyIsHandedOverAgain(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.running(fermata.NewTask{Title: "Paint"})

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// ClaimWorkflow gives the executor of workflows the next run of one to move on.
-// It waits as long as said; [ErrNoTask] then.
+// ClaimWorkflow gives the executor of workflows the next workflow run to move
+// on. It waits up to wait, and then returns [ErrNoTask].
 func (e *Engine) ClaimWorkflow(ctx context.Context, workspace, process string, lease, wait time.Duration) (*fermata.Claim, error) {
 	return e.claimNext(ctx, systemIn(workspace), fermata.ClaimRequest{
 		Worker: process, Runners: []string{fermata.RunnerWorkflow},
@@ -17,15 +17,16 @@ func (e *Engine) ClaimWorkflow(ctx context.Context, workspace, process string, l
 	})
 }
 
-// systemIn is the server itself in a workspace.
+// systemIn returns the server itself as a caller in a workspace.
 func systemIn(workspace string) fermata.Caller {
 	return fermata.Caller{
 		WorkspaceID: workspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk},
 	}
 }
 
-// LeasedRun is a task under the lease of a run of the server's own, within one
-// transaction. Its methods that end the run are called once at most.
+// LeasedRun is a task under the lease of one of the server's own runs, within
+// one transaction. At most one of its methods that end the run may be called,
+// and only once.
 type LeasedRun struct {
 	Tx   *store.Tx
 	Task *fermata.Task
@@ -33,9 +34,10 @@ type LeasedRun struct {
 	e    *Engine
 }
 
-// WithLeasedRun changes a task under the lease of its run, and refuses with
-// [fermata.CodeStaleRun] where the lease is over. What fn changes in the task is
-// saved. The function may be run again; nothing leaves the process in it.
+// WithLeasedRun calls fn to change a task under the lease of its run. It
+// refuses with [fermata.CodeStaleRun] if the lease is over. Changes of fn to
+// the task are saved. fn may run again, so it must send nothing out of the
+// process.
 func (e *Engine) WithLeasedRun(ctx context.Context, workspace, runID string, token int64, fn func(h *LeasedRun) error) error {
 	return e.db.Write(ctx, workspace, func(tx *store.Tx) error {
 		run, t, err := loadLeasedRun(tx, systemIn(workspace), runID, token)
@@ -51,13 +53,13 @@ func (e *Engine) WithLeasedRun(ctx context.Context, workspace, runID string, tok
 	}, store.Ahead{Run: runID})
 }
 
-// Extend makes the lease run from now on.
+// Extend extends the lease to the given time from now.
 func (h *LeasedRun) Extend(lease time.Duration) {
 	h.Run.Renew(lease, h.Tx.Now())
 	h.Tx.SaveRun(h.Run)
 }
 
-// end notes on the run what it came to.
+// end records the result of the run.
 func (h *LeasedRun) end(f fermata.Finish) {
 	h.Task.Attempts = 0
 	endRun(h.Tx, h.Task, h.Run, f, nil, fermata.System)
@@ -80,8 +82,8 @@ func (h *LeasedRun) Fail(to fermata.TaskState, reason string, f fermata.Finish) 
 }
 
 // Suspend opens a question and stops the task on it. Thresholds that are set
-// replace those of the policy. Whatever decided at once – a rule, or the low
-// confidence that ends the task – can be read from the question and the task.
+// replace those of the policy. A rule may answer the question at once, or low
+// confidence may end the task: the question and the task show it.
 func (h *LeasedRun) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
 	h.end(fermata.Finish{Result: fermata.ResultNeedsInput})
 	policy, err := h.policy(limits)
@@ -100,9 +102,8 @@ func (h *LeasedRun) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata
 	return q, nil
 }
 
-// SetAside keeps a question whose asker is too unsure to ask it, and closes it as the end of
-// its task would. The task goes on. It returns nil, and does nothing, where people are asked
-// or the default is taken.
+// SetAside stores and closes a question whose asker is too unsure to ask it, as the end of its task would. The task
+// goes on. SetAside returns nil and does nothing if people would be asked or the default would be taken.
 func (h *LeasedRun) SetAside(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
 	policy, err := h.policy(limits)
 	if err != nil {
@@ -121,8 +122,8 @@ func (h *LeasedRun) SetAside(a fermata.Ask, limits fermata.Thresholds, by fermat
 	return q, closeQuestions(h.Tx, []string{q.ID}, fermata.ByPolicy, fermata.TaskSkipped, fermata.ReasonLowConfidence)
 }
 
-// Wait stops the task on what it waited for before: its question is still
-// open, or somebody has written meanwhile.
+// Wait stops the task on the same question as before, which is still open. If
+// there is something to hand over, the task is ready again at once.
 func (h *LeasedRun) Wait() error {
 	h.end(fermata.Finish{Result: fermata.ResultNeedsInput})
 	h.Run.QuestionID = h.Task.PendingQuestionID
@@ -130,18 +131,18 @@ func (h *LeasedRun) Wait() error {
 	return h.e.afterRun(h.Tx, h.Task, nil, fermata.System)
 }
 
-// Note asks a question on which the task does not stop.
+// Note asks a question that does not stop the task.
 func (h *LeasedRun) Note(a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
 	return h.e.ask(h.Tx, h.Task, h.Run.ID, a, by)
 }
 
-// Create makes a child of the task.
+// Create makes a child task of the task.
 func (h *LeasedRun) Create(n fermata.NewTask, by fermata.Actor) (*fermata.Task, error) {
 	n.ParentID = h.Task.ID
 	return h.e.createTask(h.Tx, n, by)
 }
 
-// Cancel ends a child of the task, and everything below it.
+// Cancel ends a child of the task and everything below it.
 func (h *LeasedRun) Cancel(child, reason string) error {
 	return h.e.CancelIn(h.Tx, child, reason, fermata.System)
 }
@@ -161,8 +162,8 @@ func (h *LeasedRun) policy(limits fermata.Thresholds) (fermata.Policy, error) {
 	return limits.ApplyTo(policy), err
 }
 
-// Block stops the task until one of its children has ended, and at most until an instant; nil is for ever. Without children, it
-// puts the task off.
+// Block stops the task until one of its children has ended, but at most until an instant. A nil instant means no
+// limit. Without children, it defers the task until the instant.
 func (h *LeasedRun) Block(on []string, until *time.Time) error {
 	if len(on) == 0 && until != nil {
 		return h.Defer(*until)
@@ -203,13 +204,13 @@ func (h *LeasedRun) Defer(until time.Time) error {
 	return nil
 }
 
-// CreateIn makes a task in a transaction of a room beside the engine.
+// CreateIn makes a task in the transaction of a package beside the engine.
 func (e *Engine) CreateIn(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (*fermata.Task, error) {
 	return e.createTask(tx, n, by)
 }
 
-// CancelIn ends a task and everything below it, in a transaction of a room
-// beside the engine.
+// CancelIn ends a task and everything below it, in the transaction of a package
+// beside the engine. It does nothing if the task has ended.
 func (e *Engine) CancelIn(tx *store.Tx, id, reason string, by fermata.Actor) error {
 	t, err := tx.Task(id)
 	if err != nil || t.State.IsEnded() {
@@ -218,8 +219,8 @@ func (e *Engine) CancelIn(tx *store.Tx, id, reason string, by fermata.Actor) err
 	return e.cancelTree(tx, t, reason, by)
 }
 
-// ReopenWith reopens a task that ended, after a change to what its next run
-// finds.
+// ReopenWith reopens an ended task. Before that, it calls change, which may
+// prepare what the next run finds.
 func (e *Engine) ReopenWith(ctx context.Context, c fermata.Caller, id string, change func(tx *store.Tx, t *fermata.Task) error) (*fermata.Task, error) {
 	return e.change(ctx, c, fermata.ToRetryWorkflow, id, func(tx *store.Tx, t *fermata.Task) error {
 		if err := change(tx, t); err != nil {
@@ -229,7 +230,7 @@ func (e *Engine) ReopenWith(ctx context.Context, c fermata.Caller, id string, ch
 	})
 }
 
-// HandBack gives a claimed run of a workflow back unharmed.
+// HandBack releases a claimed workflow run. It does not count as an attempt.
 func (e *Engine) HandBack(ctx context.Context, claim *fermata.Claim) error {
 	_, err := e.Release(ctx, systemIn(claim.Task.WorkspaceID), claim.Run.ID, claim.Run.Token)
 	return err

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// TestALinkStandsWithItsMaker: a sign-in link and an invitation are worth no more than whoever made them, at the moment at which
-// they are used.
+// TestALinkStandsWithItsMaker: a sign-in link or an invitation works only if its maker could still make it when it is
+// used.
 func TestALinkStandsWithItsMaker(t *testing.T) {
 	for name, tt := range map[string]struct {
 		invites bool
@@ -91,8 +91,8 @@ func TestALinkOutlivesTheSessionOfItsMaker(t *testing.T) {
 	})
 }
 
-// TestASessionEndsWithTheTokenOfItsLink: whoever found a token does not stay signed in after it was revoked or its time was over. A
-// session that an admin's link began for somebody else goes on.
+// TestASessionEndsWithTheTokenOfItsLink: a person who found a token does not stay signed in after the token was
+// revoked or expired. A session from an admin's link for another person continues.
 func TestASessionEndsWithTheTokenOfItsLink(t *testing.T) {
 	for name, ends := range map[string]func(w *world, found fermata.Caller){
 		"revoked": revoke,
@@ -120,7 +120,7 @@ func TestASessionEndsWithTheTokenOfItsLink(t *testing.T) {
 	}
 }
 
-// TestARemovedPasskeyEndsSessions: whoever finds a lost device is signed out there, and cannot add a passkey.
+// TestARemovedPasskeyEndsSessions: a person who finds a lost device is signed out there, and cannot add a passkey.
 func TestARemovedPasskeyEndsSessions(t *testing.T) {
 	for name, by := range map[string]func(w *world, thief, own fermata.Caller) fermata.Caller{
 		"by an admin":  func(*world, fermata.Caller, fermata.Caller) fermata.Caller { return admin },

@@ -36,8 +36,8 @@ func linkFacts(l *fermata.Link) map[string]any {
 	return facts
 }
 
-// makerAssurance is how strongly somebody is known who makes a link: the
-// server itself as strongly as can be.
+// makerAssurance returns the assurance that counts for the maker of a link. For
+// the server itself, it is the highest one that a link can give.
 func makerAssurance(c fermata.Caller) fermata.Assurance {
 	if c.Kind == fermata.ActorSystem {
 		return fermata.AssuranceSession
@@ -45,8 +45,8 @@ func makerAssurance(c fermata.Caller) fermata.Assurance {
 	return fermata.MostAssured(c.Assurance)
 }
 
-// mayLink refuses who would get more by the link than he has: it gives all
-// that the member may do.
+// mayLink refuses a caller who would get more rights by the link than they
+// have. A link gives all rights of its member.
 func mayLink(c fermata.Caller, m *fermata.Member) error {
 	if err := c.May(fermata.ToMakeLink, fermata.OfMember(m.ID)); err != nil || c.SessionID != "" || c.Has(fermata.ScopeAdmin) {
 		return err
@@ -60,9 +60,10 @@ func mayLink(c fermata.Caller, m *fermata.Member) error {
 	return nil
 }
 
-// MakeLink makes a one-time link by which a member signs in: for oneself, or
-// as an admin for anybody. A token makes no link to a session with more rights.
-// The reply holds the secret, which is not stored.
+// MakeLink makes a one-time link by which a member signs in. A member makes
+// links for themselves, an admin for anybody. A token cannot make a link to a
+// session with more rights than its own. The reply contains the secret, which
+// is not stored.
 func (e *Engine) MakeLink(ctx context.Context, c fermata.Caller, typed string) (*fermata.Link, error) {
 	if typed == "" {
 		typed = c.MemberID
@@ -92,8 +93,9 @@ func (e *Engine) MakeLink(ctx context.Context, c fermata.Caller, typed string) (
 	return l, err
 }
 
-// MailLink makes a link for the mailbox of a member. Nobody having that
-// address is a [fermata.CodeNotFound], which must not be told to who asked.
+// MailLink makes a sign-in link for the member with the address. If there is no
+// such member, the error is [fermata.CodeNotFound]. Do not tell the requester:
+// the answer would reveal who is a member.
 func (e *Engine) MailLink(ctx context.Context, email string) (*fermata.Link, error) {
 	secret := fermata.NewSecretOf(fermata.LinkPrefix)
 	var l *fermata.Link
@@ -114,8 +116,8 @@ func (e *Engine) MailLink(ctx context.Context, email string) (*fermata.Link, err
 	return l, err
 }
 
-// SignInByLink uses a link up: it signs the member in, and makes the member
-// where the link is an invitation.
+// SignInByLink uses up a link and signs its member in. For an invitation, it
+// first adds the member.
 func (e *Engine) SignInByLink(ctx context.Context, secret string, from Browser) (*SignedIn, error) {
 	if !fermata.WholeSecret(fermata.LinkPrefix, secret) {
 		return nil, badLink()
@@ -155,7 +157,7 @@ func (e *Engine) SignInByLink(ctx context.Context, secret string, from Browser) 
 	return in, err
 }
 
-// checkMaker refuses a link if whoever made it could not make it now.
+// checkMaker refuses a link if its maker could not make it at present.
 func checkMaker(tx *store.Tx, l *fermata.Link) error {
 	if l.MadeWith != "" {
 		t, err := tx.Token(l.MadeWith)
@@ -183,7 +185,7 @@ func checkMaker(tx *store.Tx, l *fermata.Link) error {
 	return nil
 }
 
-// dropLinks removes those usable links for which fits is true.
+// dropLinks removes the usable links for which fits returns true.
 func dropLinks(tx *store.Tx, fits func(l *fermata.Link) bool) error {
 	links, err := tx.UnusedLinks(tx.Now())
 	for _, l := range links {
@@ -199,7 +201,7 @@ func madeBy(l *fermata.Link, member string) bool {
 	return l.CreatedBy.Kind == fermata.ActorHuman && l.CreatedBy.ID == member
 }
 
-// memberOfLink returns whom a link signs in.
+// memberOfLink returns the member whom a link signs in.
 func memberOfLink(tx *store.Tx, l *fermata.Link) (*fermata.Member, error) {
 	if l.Method != fermata.ByInvitation {
 		return tx.Member(l.MemberID)
@@ -211,8 +213,8 @@ func memberOfLink(tx *store.Tx, l *fermata.Link) (*fermata.Member, error) {
 	return m, err
 }
 
-// accept makes the member that an invitation is for. A handle that was taken
-// meanwhile gets a number.
+// accept adds the member of an invitation. If the handle was taken in the
+// meantime, the member gets a handle with a number.
 func accept(tx *store.Tx, l *fermata.Link) (*fermata.Member, error) {
 	n := NewMember{
 		Handle: l.Invite.Handle, Name: l.Invite.Name, Email: l.Invite.Email, Role: l.Invite.Role, Groups: l.Invite.Groups, Projects: l.Invite.Projects,

@@ -78,8 +78,8 @@ func TestQuestionsPage(t *testing.T) {
 	})
 }
 
-// TestForeignCursors: a cursor goes on with the list and the filters that it
-// came from, and with nothing else.
+// TestForeignCursors: a cursor works only with the list and the filters that it
+// came from.
 func TestForeignCursors(t *testing.T) {
 	each(t, func(w *world) {
 		for range 3 {

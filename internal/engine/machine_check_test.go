@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// swept checks that nothing is overdue behind a sweep.
+// swept checks that nothing is overdue after a sweep.
 func (m *machine) swept() {
 	ctx, db := m.world.Context(), m.world.db
 	now, err := db.Now(ctx)
@@ -23,7 +23,7 @@ func (m *machine) swept() {
 	}
 }
 
-// rows is everything that a check looks at.
+// rows are all rows that the checks read.
 type rows struct {
 	tasks     map[string]*fermata.Task
 	questions map[string][]*fermata.Question
@@ -69,7 +69,7 @@ func (m *machine) check(*rapid.T) {
 	}
 }
 
-// questionProblems checks a task against its questions.
+// questionProblems compares a task with its questions.
 func (m *machine) questionProblems(t *fermata.Task, all rows) (problems []string) {
 	var suspending []string
 	for _, q := range all.questions[t.ID] {
@@ -106,7 +106,7 @@ func (m *machine) questionProblems(t *fermata.Task, all rows) (problems []string
 	return problems
 }
 
-// runProblems checks a task against its runs.
+// runProblems compares a task with its runs.
 func runProblems(t *fermata.Task, all rows) (problems []string) {
 	running := ""
 	for i, r := range all.runs[t.ID] {
@@ -130,7 +130,7 @@ func runProblems(t *fermata.Task, all rows) (problems []string) {
 	return problems
 }
 
-// stateProblems checks what a state promises by itself.
+// stateProblems checks the rules of a task's state.
 func (m *machine) stateProblems(t *fermata.Task, all rows) (problems []string) {
 	if t.State == fermata.TaskBlocked && !slices.ContainsFunc(t.BlockedBy, func(id string) bool { return !t.SatisfiedBy(all.tasks[id]) }) {
 		problems = append(problems, "it is blocked by nothing")
@@ -156,7 +156,7 @@ func (m *machine) stateProblems(t *fermata.Task, all rows) (problems []string) {
 }
 
 // unhanded counts what the next run must be handed. A question that the agent
-// replaced by its next one is no news to it.
+// replaced by its next one does not count.
 func (m *machine) unhanded(t *fermata.Task, all rows) int {
 	messages, err := m.world.db.In(m.world.Context(), store.DefaultWorkspace).UnhandedMessages(t.ID, "")
 	m.done("messages", err)

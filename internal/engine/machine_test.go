@@ -14,8 +14,8 @@ import (
 )
 
 // TestWaitingIsActionable runs random programs of verbs on a few tasks. After
-// each step the rows must fit each other: whatever waits has exactly one thing
-// that someone, or the clock, can act on.
+// each step the rows must be consistent: every waiting task has exactly one
+// thing on which a person or the clock can act.
 func TestWaitingIsActionable(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -50,12 +50,12 @@ type machine struct {
 	asked  []string
 	claims []*fermata.Claim
 	keys   int
-	// closings counts the ends of each question in the events up to seen.
+	// closings is the number of ends of each question in the events up to seen.
 	closings map[string]int
 	seen     int64
 }
 
-// done fails the program for an error that no caller should see.
+// done fails the program for an error that no caller should get.
 func (m *machine) done(act string, err error) {
 	switch fermata.CodeOf(err) {
 	case fermata.CodeInternal, fermata.CodeUnavailable, fermata.CodeNotFound, fermata.CodeUnauthenticated:
@@ -237,7 +237,7 @@ func (m *machine) say(*rapid.T) {
 	m.done("say", err)
 }
 
-// move is what people do to a task.
+// move does one of the things that people do to a task.
 func (m *machine) move(*rapid.T) {
 	id, ctx, e := m.pick("task", m.tasks), m.world.Context(), m.world.e
 	var err error

@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 	"time"
-	// The zone is known on every machine.
+	// This makes the zone known on every machine.
 	_ "time/tzdata"
 
 	"github.com/fermata-hq/fermata/internal/store/storetest"
@@ -12,15 +12,16 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	// The process lives where there is summer time; nothing depends on it.
+	// The process runs in a zone with summer time, to show that nothing depends
+	// on the zone.
 	zone, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		panic(err)
 	}
 	time.Local = zone
 	if f := flag.Lookup("rapid.checks"); raceEnabled && f.Value.String() == f.DefValue {
-		// The race detector makes SQLite ten times slower; programs find the
-		// same without it.
+		// The race detector makes SQLite ten times slower, and fewer programs
+		// find the same faults without it.
 		_ = f.Value.Set("25")
 	}
 	storetest.Main(m)

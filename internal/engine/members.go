@@ -25,7 +25,7 @@ type NewMember struct {
 	Projects map[string]fermata.Role `json:"projects,omitempty" doc:"role by project"`
 }
 
-// member returns the member with the handle, and adds one that is not there.
+// member returns the member with the handle. If there is none, it adds one.
 func (e *Engine) member(tx *store.Tx, n NewMember, by fermata.Actor) (*fermata.Member, error) {
 	m, err := tx.MemberByHandle(n.Handle)
 	if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
@@ -54,8 +54,8 @@ func addMember(tx *store.Tx, n NewMember, by fermata.Actor) (*fermata.Member, er
 	return m, nil
 }
 
-// memberFacts is what events tell of a member: nothing that would have to be
-// forgotten one day.
+// memberFacts returns the data about a member in events. It contains nothing
+// that would have to be deleted later, such as a mail address.
 func memberFacts(m *fermata.Member) map[string]any {
 	return map[string]any{
 		"member_id": m.ID, "handle": m.Handle, "role": m.Role, "groups": m.Groups, "projects": m.Projects,
@@ -79,8 +79,8 @@ func emailIsFree(r store.Reader, m *fermata.Member) error {
 	return nil
 }
 
-// nameIsFree refuses a name that looks like the name or the handle of another member, or like what stands for the server:
-// people would take one for the other.
+// nameIsFree refuses a name that people would confuse with another member or with the server. It compares the name
+// with the names and handles of members, and with the reserved names.
 func nameIsFree(r store.Reader, m *fermata.Member) error {
 	if m.Name == "" {
 		return nil
@@ -107,7 +107,7 @@ func nameIsFree(r store.Reader, m *fermata.Member) error {
 	return nil
 }
 
-// reservedNames are words that say who did something, where it was no person.
+// reservedNames returns words that name an actor that is no person.
 func reservedNames() []string {
 	names := []string{"fermata", "server"}
 	for _, kind := range fermata.ActorKinds {
@@ -116,8 +116,8 @@ func reservedNames() []string {
 	return names
 }
 
-// looksOf returns how a name can be read: the skeletons (UTS #39) of it as it stands, in capitals and in small letters. What
-// does not show, and signs between the letters, are not in them.
+// looksOf returns the ways in which a name can be read: the skeletons (UTS #39) of the name as it is, in capitals and
+// in small letters. Invisible characters and signs between the letters are left out.
 func looksOf(name string) []string {
 	shown := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.IsDigit(r) {
@@ -136,7 +136,7 @@ func looksOf(name string) []string {
 	return looks
 }
 
-// areAlike reports whether two names can be read the same.
+// areAlike reports whether two names can be read as the same.
 func areAlike(a, b []string) bool {
 	return slices.ContainsFunc(a, func(look string) bool { return look != "" && slices.Contains(b, look) })
 }
@@ -165,8 +165,8 @@ func handleIsFree(r store.Reader, handle string) error {
 	return err
 }
 
-// Members lists the workspace's people, with their roles in the projects that the caller sees; agents see neither
-// addresses nor roles in projects.
+// Members lists the workspace's members, with their roles in the projects that the caller may see. An agent gets
+// neither addresses nor roles in projects.
 func (e *Engine) Members(ctx context.Context, c fermata.Caller) ([]*fermata.Member, error) {
 	if err := c.May(fermata.ToReadPeople, fermata.Somewhere); err != nil {
 		return nil, err
@@ -175,14 +175,14 @@ func (e *Engine) Members(ctx context.Context, c fermata.Caller) ([]*fermata.Memb
 	for _, m := range members {
 		m.VisibleTo(c)
 		if c.Kind == fermata.ActorAgent {
-			// An agent names people in questions. Where they are written to, and what else they work on, is not its business.
+			// An agent names people in questions. It need not know their addresses or their other projects.
 			m.Email, m.Projects = "", nil
 		}
 	}
 	return members, err
 }
 
-// findMember returns the member whom somebody typed: by handle, or by id.
+// findMember returns the member for a handle or id that a person typed.
 func findMember(r store.Reader, typed string) (*fermata.Member, error) {
 	m, err := r.MemberByHandle(typed)
 	if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
@@ -195,8 +195,8 @@ func findMember(r store.Reader, typed string) (*fermata.Member, error) {
 	return r.Member(id)
 }
 
-// ChangeMember changes a person of the workspace. Everybody may change his own
-// name, but not to that of another member. The rest is for admins, of whom one always stays.
+// ChangeMember changes a member. Members may change their own name, but not to one that looks like another member's.
+// Other changes need an admin. The last admin cannot be removed.
 func (e *Engine) ChangeMember(ctx context.Context, c fermata.Caller, typed string, ch fermata.MemberChange) (*fermata.Member, error) {
 	found, err := findMember(e.reads(ctx, c), typed)
 	if err != nil {
@@ -228,7 +228,8 @@ func (e *Engine) ChangeMember(ctx context.Context, c fermata.Caller, typed strin
 	})
 }
 
-// saveMember writes what changed of a member.
+// saveMember saves the changes of a member. If the member was disabled, it also ends their sessions, tokens, links
+// and devices.
 func (e *Engine) saveMember(tx *store.Tx, before, m *fermata.Member, by fermata.Actor) error {
 	if err := emailIsFree(tx.Reader, m); err != nil {
 		return err
@@ -250,11 +251,11 @@ func (e *Engine) saveMember(tx *store.Tx, before, m *fermata.Member, by fermata.
 		}
 	}
 	if m.DisabledAt == nil && before.DisabledAt != nil {
-		// The links ended when the member was disabled, and stay so.
+		// The member's answer links ended when the member was disabled, and must not work again.
 		tx.RevokeAnswerLinks(m.ID)
 	}
 	if m.Email != before.Email {
-		// Who reads the old mailbox must not come in any more.
+		// A person who reads the old mailbox must not be able to sign in.
 		tx.DeleteLinksOf(m.ID, fermata.ByMail)
 	}
 	tx.UpdateMember(m)
@@ -266,7 +267,7 @@ func administers(m *fermata.Member) bool {
 	return m.Role == fermata.RoleAdmin && m.DisabledAt == nil
 }
 
-// anotherAdmin refuses what would leave the workspace without an admin.
+// anotherAdmin refuses a change that would leave the workspace without an admin.
 func anotherAdmin(r store.Reader, than string) error {
 	members, err := r.Members()
 	if err != nil {
@@ -279,8 +280,8 @@ func anotherAdmin(r store.Reader, than string) error {
 		WithHint("make somebody else an admin first")
 }
 
-// LocalCaller returns the one person of single-user mode, named after the user
-// that the server runs as.
+// LocalCaller returns the only person of single-user mode. Their handle is the
+// name of the user that runs the server.
 func (e *Engine) LocalCaller(ctx context.Context) (fermata.Caller, error) {
 	if c, ok := e.callers.get("local", time.Now()); ok {
 		return c, nil
@@ -301,14 +302,14 @@ func (e *Engine) LocalCaller(ctx context.Context) (fermata.Caller, error) {
 	}
 	c := m.Caller()
 	c.WorkspaceID, c.Role, c.Scopes = store.DefaultWorkspace, fermata.RoleAdmin, []fermata.Scope{fermata.ScopeAdmin}
-	// There is no sign-in on such a server: nobody could be known better.
+	// Such a server has no sign-in, so the local user has the assurance of a session.
 	c.Assurance = fermata.AssuranceSession
 	e.callers.put("local", knownCaller{caller: c, until: time.Now().Add(time.Hour)}, cleared)
 	return c, nil
 }
 
-// localHandle makes a handle of the name of a user, which on some systems has
-// other characters.
+// localHandle returns a handle for a user name, which may have other characters
+// on some systems.
 func localHandle(name string) string {
 	handle := []rune{}
 	for _, r := range name {
@@ -322,8 +323,7 @@ func localHandle(name string) string {
 	return string(handle)
 }
 
-// resolveMember returns the member that somebody means, of whom the caller may do what
-// he asks.
+// resolveMember returns the member for a typed handle or id. It refuses a caller who may not do v for this member.
 func (e *Engine) resolveMember(ctx context.Context, c fermata.Caller, v fermata.Verb, typed string) (*fermata.Member, error) {
 	m, err := findMember(e.reads(ctx, c), typed)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestMessage: what a person's message does to a task in each state.
+// TestMessage: the effect of a person's message on a task in each state.
 func TestMessage(t *testing.T) {
 	for name, c := range map[string]struct {
 		task func(w *world) string

@@ -8,9 +8,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// PostMessage adds a line to a task's thread. A person's message interrupts:
-// a suspended or open task becomes input_received, a running one is told at
-// its next contact. A pending question stays open.
+// PostMessage adds a message to a task's thread. A person's message interrupts
+// the task: a suspended or open task becomes input_received, and a running one
+// is told at its next contact. A pending question stays open.
 func (e *Engine) PostMessage(ctx context.Context, c fermata.Caller, taskID, body string) (*fermata.Message, error) {
 	if err := c.May(fermata.ToWriteToTask, fermata.Somewhere); err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func (e *Engine) PostMessage(ctx context.Context, c fermata.Caller, taskID, body
 	}, store.Ahead{Task: taskID})
 }
 
-// HandMessages notes that the agent of an external task was handed messages of its
-// thread. What somebody was handed before stays as it is.
+// HandMessages records that the agent of an external task was handed messages of its thread. Messages that were
+// handed before stay unchanged.
 func (e *Engine) HandMessages(ctx context.Context, c fermata.Caller, taskID string, ids []string) error {
 	if err := c.May(fermata.ToHandMessages, fermata.Somewhere); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (e *Engine) HandMessages(ctx context.Context, c fermata.Caller, taskID stri
 	return err
 }
 
-// handAtDesk hands the agent of an external task those of the messages that are unread.
+// handAtDesk marks the unread messages with these ids as handed to the agent of an external task.
 func handAtDesk(tx *store.Tx, t *fermata.Task, ids []string, by fermata.Actor) error {
 	waiting, err := tx.UnhandedMessages(t.ID, "")
 	if err != nil {
@@ -88,7 +88,7 @@ func handAtDesk(tx *store.Tx, t *fermata.Task, ids []string, by fermata.Actor) e
 	return nil
 }
 
-// post writes a message and, when a person wrote it, moves the task.
+// post stores a message. If a person wrote it, it also moves the task.
 func (e *Engine) post(tx *store.Tx, t *fermata.Task, m *fermata.Message) error {
 	m.ID, m.CreatedAt = fermata.NewID(fermata.PrefixMessage, tx.Now()), tx.Now()
 	forRuns := m.IsForAgents() && t.ReadsMessages()
@@ -113,12 +113,12 @@ func (e *Engine) post(tx *store.Tx, t *fermata.Task, m *fermata.Message) error {
 	return nil
 }
 
-// messageFacts returns the data of message.posted.
+// messageFacts returns the data of the event message.posted.
 func messageFacts(m *fermata.Message) map[string]string {
 	return map[string]string{"message_id": m.ID, "kind": string(m.Kind), "content_hash": m.ContentHash()}
 }
 
-// Messages lists a task's thread, oldest first.
+// Messages lists a task's thread, the oldest message first. It also returns the cursor of the next page.
 func (e *Engine) Messages(ctx context.Context, c fermata.Caller, taskID, given string, limit int) ([]*fermata.Message, string, error) {
 	t, err := e.Task(ctx, c, taskID)
 	if err != nil {
@@ -143,7 +143,7 @@ func (e *Engine) Messages(ctx context.Context, c fermata.Caller, taskID, given s
 	return all, list.write(all[len(all)-1].ID), nil
 }
 
-// Progress reports an update of a task that asks for nothing.
+// Progress records a progress update of a task. No person is asked.
 func (e *Engine) Progress(ctx context.Context, c fermata.Caller, taskID string, p fermata.Progress) error {
 	if err := c.May(fermata.ToReportProgress, fermata.Somewhere); err != nil {
 		return err

@@ -14,11 +14,11 @@ type moved struct {
 	From   fermata.TaskState `json:"from"`
 	To     fermata.TaskState `json:"to"`
 	Reason string            `json:"reason,omitempty"`
-	// Runner is that of runs of workflows; others need not be told apart.
+	// Runner is set for workflow runs only. Other runners need not be told apart.
 	Runner string `json:"runner,omitempty"`
 }
 
-// toldRunner is the runner that a move of the task names.
+// toldRunner returns the runner that the event of a move names.
 func toldRunner(t *fermata.Task) string {
 	if t.Runner == fermata.RunnerWorkflow {
 		return t.Runner
@@ -26,9 +26,10 @@ func toldRunner(t *fermata.Task) string {
 	return ""
 }
 
-// move changes a task's state along an arrow of the table. The event that led
-// to it carries the move; an end has an event of its own, and so has a move
-// that nothing else tells of. The caller saves the task.
+// move changes a task's state along an arrow of the state table. If this
+// transaction already has an event that caused the move, that event carries the
+// move in its data. The end of a task has an event of its own, and so has a
+// move without a cause. The caller saves the task.
 func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor) error {
 	from := t.State
 	if from == to && !fermata.CanMove(from, to) {
@@ -50,14 +51,14 @@ func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor)
 	return nil
 }
 
-// joinObjects puts the members of two objects into one. Both have members, and
-// share none.
+// joinObjects puts the members of two JSON objects into one. Both must have
+// members, and must share none.
 func joinObjects(a, b json.RawMessage) json.RawMessage {
 	return slices.Concat(a[:len(a)-1], []byte{','}, b[1:])
 }
 
-// end moves a task into an ended state: its pending questions are cancelled,
-// and tasks that only waited for it become ready.
+// end moves a task into an ended state. Its pending questions are cancelled,
+// and tasks that waited only for it become ready.
 func (e *Engine) end(tx *store.Tx, t *fermata.Task, to fermata.TaskState, reason string, by fermata.Actor) error {
 	questions, dependents, err := tx.Ends(t.ID, t.RunID)
 	if err != nil {
@@ -78,7 +79,7 @@ func (e *Engine) end(tx *store.Tx, t *fermata.Task, to fermata.TaskState, reason
 	return e.unblock(tx, t, dependents)
 }
 
-// withdrawnWhy says why the end of a task closes its questions, beside how it ended.
+// withdrawnWhy returns the reason that the questions of an ended task show.
 func withdrawnWhy(to fermata.TaskState, reason string) string {
 	if to != fermata.TaskCancelled {
 		return reason
@@ -89,8 +90,8 @@ func withdrawnWhy(to fermata.TaskState, reason string) string {
 	return "the task was cancelled" + reason
 }
 
-// closeQuestions closes what an ended task still asked, in the name of whoever
-// ended it.
+// closeQuestions closes the pending questions of an ended task in the name of
+// the actor that ended it.
 func closeQuestions(tx *store.Tx, ids []string, ender fermata.Actor, how fermata.TaskState, reason string) error {
 	pending, err := tx.QuestionsByID(ids)
 	if err != nil {
@@ -114,8 +115,9 @@ func closeQuestions(tx *store.Tx, ids []string, ender fermata.Actor, how fermata
 	return nil
 }
 
-// closeWithTask closes a question of a task that ends, and returns who did.
-// What somebody answered, or time decided, before that stands.
+// closeWithTask closes a question of a task that ends, and returns the actor
+// that closed it. A held answer that was due before, or a deadline that had
+// passed, still counts.
 func closeWithTask(q *fermata.Question, ender fermata.Actor, how fermata.TaskState, reason string, now time.Time) (fermata.Actor, error) {
 	switch {
 	case q.HeldDue(now):
@@ -127,8 +129,8 @@ func closeWithTask(q *fermata.Question, ender fermata.Actor, how fermata.TaskSta
 	return ender, q.EndWithTask(ender, how, reason, now)
 }
 
-// unblock makes the dependents ready that waited for nothing else. A child's
-// end, however it ended, satisfies its parent; any other dependency must be
+// unblock makes dependents ready if they waited for nothing else. The end of a
+// child satisfies its parent, with any result. Any other dependency must be
 // done or skipped.
 func (e *Engine) unblock(tx *store.Tx, ended *fermata.Task, dependents []string) error {
 	tasks, err := tx.TasksByID(dependents)
@@ -154,8 +156,8 @@ func (e *Engine) unblock(tx *store.Tx, ended *fermata.Task, dependents []string)
 	return nil
 }
 
-// isBlocked reports whether a task still waits for one of its dependencies. A run of a workflow goes on when one of its children has
-// ended. The task that just changed is passed in, since its row may not be written yet.
+// isBlocked reports whether a task still waits for a dependency. A workflow run continues when one of its children
+// has ended. The task that just changed is passed in, because its row may not be written yet.
 func (e *Engine) isBlocked(tx *store.Tx, t *fermata.Task, changed *fermata.Task) (bool, error) {
 	others, err := tx.TasksByID(t.BlockedBy)
 	if err != nil {
@@ -180,30 +182,30 @@ func (e *Engine) isBlocked(tx *store.Tx, t *fermata.Task, changed *fermata.Task)
 	return children > 0 && ended == 0, nil
 }
 
-// asked is the data of question.asked.
+// asked is the data of the event question.asked.
 type asked struct {
 	Type    fermata.QuestionType `json:"type"`
 	Title   string               `json:"title"`
 	Project string               `json:"project"`
-	// TaskTitle is empty where it is the title of the question.
+	// TaskTitle is empty if it equals the title of the question.
 	TaskTitle string       `json:"task_title,omitempty"`
 	Risk      fermata.Risk `json:"risk"`
-	// Items is how many things are asked, where it is not one.
+	// Items is the number of items, if it is more than one.
 	Items int `json:"items,omitempty"`
-	// Approvals is how many people must approve, where it is not one.
+	// Approvals is the number of people who must approve, if it is more than one.
 	Approvals int `json:"approvals,omitempty"`
-	// ActionHash names the action; it is empty where there is none.
+	// ActionHash is the hash of the action, or empty if there is none.
 	ActionHash string `json:"action_hash"`
-	// ContentHash names everything that is frozen; see [fermata.Question.ContentHash].
+	// ContentHash is the hash of everything that is frozen; see [fermata.Question.ContentHash].
 	ContentHash string `json:"content_hash"`
-	// KeyHash names the idempotency key and the request; it is empty without a key.
+	// KeyHash is the hash of the idempotency key and the request. It is empty without a key.
 	KeyHash string `json:"key_hash"`
-	// Assignees and Deadline are those with which the question opened.
+	// Assignees and Deadline are the first ones, from the time when the question was asked.
 	Assignees []string   `json:"assignees,omitempty"`
 	Deadline  *time.Time `json:"deadline,omitempty"`
 }
 
-// askedOf says what people choose a question by.
+// askedOf returns the data of question.asked, by which people choose a question to read.
 func askedOf(t *fermata.Task, q *fermata.Question) asked {
 	a := askedFacts(q)
 	if t.Title != q.Title {
@@ -212,7 +214,7 @@ func askedOf(t *fermata.Task, q *fermata.Question) asked {
 	return a
 }
 
-// askedFacts returns the data of question.asked without what belongs to the task.
+// askedFacts returns the data of question.asked without the task's part.
 func askedFacts(q *fermata.Question) asked {
 	a := asked{Type: q.Type, Title: q.Title, Project: q.Project, Risk: q.Risk, ActionHash: q.ActionHash, ContentHash: q.ContentHash(), KeyHash: q.KeyHash(), Assignees: q.Assignees, Deadline: q.Deadline}
 	if len(q.Items) > 1 {

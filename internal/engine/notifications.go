@@ -7,24 +7,27 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Events are looked through in windows of so many, and so many windows at once.
+// newsWindow is the number of events in one window of a search; newsWindows is
+// the largest number of windows in one search.
 const (
 	newsWindow  = 500
 	newsWindows = 10
 )
 
-// news is a search backwards through the events for what concerns a person.
+// news searches the events backward for those that concern a person.
 type news struct {
 	r store.Reader
 	c fermata.Caller
-	// before is where the search goes on, after where it ends.
+	// before is where the search continues, after is where it ends. Both are
+	// exclusive.
 	before, after int64
-	// since is the instant from which on the person is there.
+	// since is the person, as a member. Events from before they joined do not
+	// count.
 	since fermata.Member
 	found []fermata.Notification
 }
 
-// look collects so many notifications, and reports whether there may be more.
+// look collects up to want notifications. It reports whether there may be more.
 func (n *news) look(want int) (bool, error) {
 	for range newsWindows {
 		if n.before <= n.after+1 {
@@ -52,8 +55,8 @@ var notifiedOf = func() (types []string) {
 	return types
 }()
 
-// take keeps the events of a window that concern the person. It reports
-// whether there are more than wanted, and leaves the rest for the next search.
+// take collects the events of a window that concern the person. If there are
+// more than want, it reports true and leaves the rest for the next search.
 func (n *news) take(events []*fermata.Event, want int) (bool, error) {
 	around, err := n.loadSubjects(events)
 	if err != nil {
@@ -80,7 +83,8 @@ func (n *news) take(events []*fermata.Event, want int) (bool, error) {
 	return false, nil
 }
 
-// aroundEvents is what events are about.
+// aroundEvents holds the tasks and questions of some events, and the tasks in
+// which the person took part.
 type aroundEvents struct {
 	tasks     map[string]*fermata.Task
 	questions map[string]*fermata.Question
@@ -117,7 +121,8 @@ func (n *news) loadSubjects(events []*fermata.Event) (aroundEvents, error) {
 	return out, err
 }
 
-// Notifications returns what happened that concerns the caller, newest first.
+// Notifications returns the events that concern the caller, newest first, and
+// how many are unread.
 func (e *Engine) Notifications(ctx context.Context, c fermata.Caller, limit int, given string) (fermata.Notifications, error) {
 	out := fermata.Notifications{Items: []fermata.Notification{}}
 	if err := c.May(fermata.ToReadOwn, c.OwnPlace()); err != nil {
@@ -161,7 +166,8 @@ func (e *Engine) Notifications(ctx context.Context, c fermata.Caller, limit int,
 	return out, view(n.r, c, questions)
 }
 
-// news begins a search at the last event.
+// news returns a search that begins at the newest event, and the number of that
+// event.
 func (e *Engine) news(ctx context.Context, c fermata.Caller) (*news, int64, error) {
 	r := e.reads(ctx, c)
 	m, err := r.Member(c.MemberID)
@@ -172,7 +178,8 @@ func (e *Engine) news(ctx context.Context, c fermata.Caller) (*news, int64, erro
 	return &news{r: r, c: c, before: head.Seq + 1, since: *m}, head.Seq, err
 }
 
-// ReadNotifications notes up to which event the caller has read.
+// ReadNotifications records the number of the last event that the caller has
+// read.
 func (e *Engine) ReadNotifications(ctx context.Context, c fermata.Caller, upTo int64) (fermata.Notifications, error) {
 	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return fermata.Notifications{}, err

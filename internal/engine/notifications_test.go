@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// news lists what concerns a caller, page by page, newest first.
+// news lists the notifications of a caller, page by page, newest first.
 func (w *world) news(c fermata.Caller, limit int) (got []string, unread int) {
 	w.Helper()
 	cursor := ""
@@ -32,8 +32,8 @@ func (w *world) news(c fermata.Caller, limit int) (got []string, unread int) {
 	}
 }
 
-// TestNotifications: people are told what concerns them, and not what they did
-// themselves.
+// TestNotifications: people are notified of events that concern them, but not
+// of their own actions.
 func TestNotifications(t *testing.T) {
 	each(t, func(w *world) {
 		w.ask(w.task(fermata.NewTask{Title: "before carol came"}).ID, format)
@@ -60,7 +60,7 @@ func TestNotifications(t *testing.T) {
 			w.equal(want, got)
 			w.equal(3, unread)
 		}
-		// Bob answered: that the task is done is news to him, his answer is not.
+		// Bob gave the answer, so only the end of the task is news to him.
 		got, _ := w.news(bob, 50)
 		w.equal([]string{"task.ended a", "question.asked a answered"}, got)
 
@@ -80,8 +80,8 @@ func TestNotifications(t *testing.T) {
 	})
 }
 
-// TestNotificationsAmongManyEvents: what concerns a person is found behind
-// many events that do not.
+// TestNotificationsAmongManyEvents: events that concern a person are found
+// behind many others.
 func TestNotificationsAmongManyEvents(t *testing.T) {
 	each(t, func(w *world) {
 		task := w.task(fermata.NewTask{Title: "first"})

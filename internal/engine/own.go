@@ -10,13 +10,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// taskGetter is a reader, or a transaction that may have read ahead.
+// taskGetter is the part of a reader, or of a transaction with read-ahead, that finds tasks.
 type taskGetter interface {
 	Task(id string) (*fermata.Task, error)
 }
 
-// mayTask says why a caller may not do something with a task, nil where he may.
-// An agent has the subtasks of its own tasks, too.
+// mayTask returns an error if the caller may not do v with a task. An agent
+// also has the rights of an owner on subtasks of its own tasks.
 func mayTask(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) error {
 	if err := mayTaskOf(r, c, v, t); err != nil {
 		return err
@@ -24,7 +24,7 @@ func mayTask(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) er
 	return checkRunMoves(r, v, t)
 }
 
-// mayTaskOf is mayTask without the check of what only runs of workflows may do.
+// mayTaskOf is mayTask without the check for actions that only workflow runs may do.
 func mayTaskOf(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) error {
 	if c.Kind != fermata.ActorAgent || c.Owns(t) {
 		return c.May(v, fermata.InTask(t))
@@ -40,9 +40,9 @@ func mayTaskOf(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) 
 	return c.May(v, fermata.InTask(t, ancestors...))
 }
 
-// checkRunMoves refuses what only a run of a workflow does: with its own task, and with the tasks on which it asks beside others.
-// Otherwise a caller could make the run go on without the answer, or put another question in the place of the one that its next
-// step asks.
+// checkRunMoves refuses actions that only a workflow run may do with its own task and with the tasks of its side
+// questions. Otherwise a caller could make the run continue without the answer, or replace the question of its next
+// step.
 func checkRunMoves(r taskGetter, v fermata.Verb, t *fermata.Task) error {
 	if t.Runner == fermata.RunnerWorkflow {
 		if v == fermata.ToAsk || v == fermata.ToGate {
@@ -67,10 +67,10 @@ func checkRunMoves(r taskGetter, v fermata.Verb, t *fermata.Task) error {
 		WithHint("answer the question, or withdraw it: then the step of the run fails")
 }
 
-// movesOfRuns are the actions that only a run may do with the task of its question.
+// movesOfRuns are the actions that only a workflow run may do with the task of its question.
 var movesOfRuns = []fermata.Verb{fermata.ToAsk, fermata.ToGate, fermata.ToFinishTask, fermata.ToChangeTask, fermata.ToPauseTask, fermata.ToReopenTask}
 
-// runThatAsks returns the run of a workflow that asks on a task of its own; nil for any other task.
+// runThatAsks returns the workflow run that asks on a task of its own, or nil for any other task.
 func runThatAsks(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
 	if !t.EndsWithAnswer || t.ParentID == "" {
 		return nil, nil
@@ -82,7 +82,8 @@ func runThatAsks(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
 	return parent, nil
 }
 
-// askingRun returns the run of a workflow that asks on a task: the task itself, or the run above it; nil where no run asks.
+// askingRun returns the workflow run that asks on a task: the task itself, or the run above it. It returns nil if no
+// run asks.
 func askingRun(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
 	if t.Runner == fermata.RunnerWorkflow {
 		return t, nil
@@ -90,8 +91,8 @@ func askingRun(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
 	return runThatAsks(r, t)
 }
 
-// checkNoStep refuses to change the task that a run of a workflow made for one of its steps. People approved what stands there, and
-// the run does not hear of what is done again.
+// checkNoStep refuses to change a task that a workflow run made for one of its steps. People approved its text, and the
+// run would not learn that its work was done again.
 func checkNoStep(r taskGetter, t *fermata.Task, why string) error {
 	var spec struct {
 		Key string `json:"key"`
@@ -111,7 +112,7 @@ func checkNoStep(r taskGetter, t *fermata.Task, why string) error {
 		WithHint("try the run again from where it failed: fermata workflow retry %s", run.ID)
 }
 
-// checkApart refuses to begin an ended run of a workflow again while another run has its key.
+// checkApart refuses to open an ended workflow run again while another open run has the same concurrency key.
 func checkApart(tx *store.Tx, t *fermata.Task) error {
 	if t.Runner != fermata.RunnerWorkflow || !t.State.IsEnded() {
 		return nil
@@ -128,7 +129,7 @@ func checkApart(tx *store.Tx, t *fermata.Task) error {
 		WithHint("cancel that run, or let it end")
 }
 
-// checkNotQueued refuses to begin a queued run of a workflow while another run has its key.
+// checkNotQueued refuses to start a queued workflow run while another run with the same concurrency key is open.
 func checkNotQueued(tx *store.Tx, t *fermata.Task) error {
 	if t.Runner != fermata.RunnerWorkflow {
 		return nil
@@ -146,14 +147,14 @@ func checkNotQueued(tx *store.Tx, t *fermata.Task) error {
 	return nil
 }
 
-// endWaits ends the waits of a run's steps for an instant.
+// endWaits ends the waits of a workflow run's steps for an instant.
 func endWaits(tx *store.Tx, t *fermata.Task) {
 	if t.Runner == fermata.RunnerWorkflow {
 		tx.EndWaits(t.ID)
 	}
 }
 
-// mayParent refuses a subtask of another agent's task, which would wait for it.
+// mayParent refuses a subtask of another agent's task, because that task would wait for it.
 func mayParent(tx *store.Tx, c fermata.Caller, id string) error {
 	if id == "" {
 		return nil
@@ -165,8 +166,9 @@ func mayParent(tx *store.Tx, c fermata.Caller, id string) error {
 	return mayTask(tx, c, fermata.ToCreateTask, parent)
 }
 
-// mayWorkIn refuses a new task that uses the working copy of another task, or begins at its branch, if that task is in another project
-// or the caller may not add a subtask to it. A run of the new task reads the files of the other one, and changes those of its working copy.
+// mayWorkIn checks a new task that uses the working copy of another task or begins at its branch. It refuses if that
+// task is in another project, or if the caller may not add a subtask to it. A run of the new task reads the files of
+// the other one, and can change those of its working copy.
 func mayWorkIn(tx *store.Tx, c fermata.Caller, n fermata.NewTask) error {
 	if err := mayUseFilesOf(tx, c, n, "working_copy", n.WorkingCopy()); err != nil {
 		return err
@@ -174,7 +176,7 @@ func mayWorkIn(tx *store.Tx, c fermata.Caller, n fermata.NewTask) error {
 	return mayUseFilesOf(tx, c, n, "from", n.BeginsAt())
 }
 
-// mayUseFilesOf is mayWorkIn for the task that one key of the spec names; "" is none.
+// mayUseFilesOf is mayWorkIn for the task that one key of the spec names; "" means none.
 func mayUseFilesOf(tx *store.Tx, c fermata.Caller, n fermata.NewTask, key, id string) error {
 	if id == "" {
 		return nil

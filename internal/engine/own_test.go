@@ -8,21 +8,21 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// withToken returns an agent with a token of that name.
+// withToken returns an agent with a token of this name.
 func (w *world) withToken(id string) fermata.Caller {
 	c := w.agent
 	c.TokenID, c.Name = id, id
 	return c
 }
 
-// maker is a person who makes tasks and answers.
+// maker returns a person who makes tasks and answers.
 func (w *world) maker() fermata.Caller {
 	c := w.alice
 	c.Scopes = []fermata.Scope{fermata.ScopeAsk, fermata.ScopeAnswer}
 	return c
 }
 
-// touches are the ways in which an agent may change a task, one of each verb.
+// touches returns one call for each verb by which an agent may change a task.
 func (w *world) touches(task *fermata.Task, q *fermata.Question) map[string]func(c fermata.Caller) error {
 	ctx, title := w.Context(), "Another"
 	soon := time.Now().Add(time.Hour)
@@ -58,7 +58,7 @@ func (w *world) touches(task *fermata.Task, q *fermata.Question) map[string]func
 	}
 }
 
-// An agent touches its own tasks only, whatever it would do with another's.
+// An agent may change only its own tasks.
 func TestAgentsAreApart(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.suspended(format)
@@ -71,7 +71,7 @@ func TestAgentsAreApart(t *testing.T) {
 		w.equal(before, w.head())
 		for name, touch := range w.touches(task, q) {
 			for _, c := range []fermata.Caller{w.agent, w.maker()} {
-				// The state of the task may refuse it, who calls does not.
+				// The state of the task may refuse the call, but the identity of the caller must not.
 				if err := touch(c); name != "hand" && fermata.CodeOf(err) == fermata.CodeForbidden {
 					w.Errorf("%s by %s: %v", name, c.Name, err)
 				}
@@ -80,7 +80,7 @@ func TestAgentsAreApart(t *testing.T) {
 	})
 }
 
-// A run of a task reads the files of the task that its spec names, so that is one to which the caller may add.
+// A run reads the files of the task that its spec names, so the caller must be allowed to add a subtask to that task.
 func TestATaskUsesTheFilesOfOneThatTheCallerMayAddTo(t *testing.T) {
 	for _, key := range []string{"working_copy", "from"} {
 		t.Run(key, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestATaskUsesTheFilesOfOneThatTheCallerMayAddTo(t *testing.T) {
 				w.ok(create(w.agent, "site", of(elsewhere.ID)))
 				w.ok(create(w.maker(), "", of(theirs.ID)))
 				w.ok(create(w.agent, "", of("")))
-				// The spec of an external task is its maker's alone: no worker reads it.
+				// No worker reads the spec of an external task, so it may name any task.
 				_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "Outside", Runner: fermata.RunnerExternal, Spec: []byte(of(theirs.ID))})
 				w.ok(err)
 			})
@@ -127,8 +127,8 @@ func TestATaskUsesTheFilesOfOneThatTheCallerMayAddTo(t *testing.T) {
 	}
 }
 
-// What a person stopped, or asked to be decided, is moved on by people alone: an agent that resumes its own task would
-// close the question that it waits for, and one that reopens it would undo a cancellation.
+// Only people may move on a task that a person stopped or that waits for a decision. An agent that resumes its own
+// task would close the question that it waits for, and one that reopens it would undo a cancellation.
 func TestNoAgentMovesItsTaskOn(t *testing.T) {
 	each(t, func(w *world) {
 		suspended, _ := w.suspended(format)
@@ -153,8 +153,8 @@ func TestNoAgentMovesItsTaskOn(t *testing.T) {
 	})
 }
 
-// What a person made is touched by the worker that claimed it last and by the
-// agents that it named, until another worker claims it.
+// A task that a person made may be changed by the worker that claimed it last
+// and by the agents that the worker named, until another worker claims it.
 func TestARunIsItsWorkersAndItsAgents(t *testing.T) {
 	each(t, func(w *world) {
 		task, err := w.e.CreateTask(w.Context(), w.maker(), fermata.NewTask{Title: "Build"})
@@ -177,7 +177,7 @@ func TestARunIsItsWorkersAndItsAgents(t *testing.T) {
 			w.ok(err)
 			_, err = w.e.CancelTask(w.Context(), w.withToken("tok_other"), sub.ID, "no")
 			w.refused(err, fermata.CodeForbidden)
-			// Whoever has the task has its subtasks.
+			// The agent that has the task also has its subtasks.
 			_, err = w.e.CancelTask(w.Context(), w.withToken(worker), sub.ID, "no")
 			w.ok(err)
 			_, err = w.e.Release(w.Context(), w.withToken(worker), c.Run.ID, c.Run.Token)
@@ -186,7 +186,7 @@ func TestARunIsItsWorkersAndItsAgents(t *testing.T) {
 	})
 }
 
-// Only who acts by a grant is handed it.
+// Only an agent that acts by a grant is handed it.
 func TestGrantsAreHandedToTheTasksOwnAgents(t *testing.T) {
 	each(t, func(w *world) {
 		given := w.granted("")
@@ -201,7 +201,7 @@ func TestGrantsAreHandedToTheTasksOwnAgents(t *testing.T) {
 	})
 }
 
-// The key of an earlier call opens nothing that is not one's own any more.
+// The key of an earlier call gives no access to a task that the caller has lost.
 func TestAReplayIsForTheTasksOwnAgent(t *testing.T) {
 	each(t, func(w *world) {
 		task, err := w.e.CreateTask(w.Context(), w.maker(), fermata.NewTask{Title: "Build"})

@@ -8,13 +8,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// mostPasskeys bounds the passkeys of one member.
+// mostPasskeys is the largest number of passkeys of one member.
 const mostPasskeys = 20
 
-// MayAddPasskey refuses who may not add a passkey: it needs a sign-in that is
-// fresh, and where the member has one already, a sign-in with that. Otherwise
-// whoever came by a weaker way could make himself known by the strongest. The
-// one user of a single-user server has no other way to begin.
+// MayAddPasskey returns an error if the caller may not add a passkey. It needs
+// a fresh sign-in. A member with a passkey must have signed in with one.
+// Otherwise a person with a weaker sign-in could give themselves the strongest
+// one. The local user of a single-user server needs no sign-in, because there
+// is none.
 func (e *Engine) MayAddPasskey(ctx context.Context, c fermata.Caller) error {
 	if err := c.May(fermata.ToManagePasskeys, c.OwnPlace()); err != nil {
 		return err
@@ -45,7 +46,7 @@ func (e *Engine) Passkeys(ctx context.Context, c fermata.Caller) ([]*fermata.Pas
 	return e.reads(ctx, c).PasskeysOf(c.MemberID)
 }
 
-// AddPasskey adds a passkey that was verified.
+// AddPasskey adds a passkey to the caller. The passkey must have been verified before.
 func (e *Engine) AddPasskey(ctx context.Context, c fermata.Caller, name, credentialID, credential string) (*fermata.Passkey, error) {
 	if err := e.MayAddPasskey(ctx, c); err != nil {
 		return nil, err
@@ -67,18 +68,19 @@ func (e *Engine) AddPasskey(ctx context.Context, c fermata.Caller, name, credent
 	return p, err
 }
 
-// passkeyFacts returns the data of passkey.added. The public key in it checks the signatures of the passkey.
+// passkeyFacts returns the data of the event passkey.added. Its public key is used to verify the signatures of the
+// passkey.
 func passkeyFacts(p *fermata.Passkey) map[string]any {
 	var credential struct {
 		PublicKey string `json:"publicKey"`
 	}
-	_ = json.Unmarshal([]byte(p.Credential), &credential) // without a key the passkey signs nobody in
+	_ = json.Unmarshal([]byte(p.Credential), &credential) // a passkey without a key signs nobody in
 	return map[string]any{"passkey_id": p.ID, "name": p.Name, "credential_id": p.CredentialID, "public_key": credential.PublicKey}
 }
 
-// RemovePasskey removes a passkey. A person removes an own one after signing in with a passkey. An admin removes anybody's; without
-// any, the person adds a first one again. The sessions of the person that began with a passkey end, since one of them may be on a
-// lost device. The caller's own session stays.
+// RemovePasskey removes a passkey. Members remove their own ones after they signed in with a passkey. An admin
+// removes any; a member without a passkey may then add a first one again. All sessions of the member that began with
+// a passkey end, since one of them may be on a lost device. Only the caller's own session stays.
 func (e *Engine) RemovePasskey(ctx context.Context, c fermata.Caller, typed string) error {
 	if err := c.May(fermata.ToManagePasskeys, c.OwnPlace()); err != nil {
 		return err
@@ -127,7 +129,7 @@ func endOthers(tx *store.Tx, c fermata.Caller, memberID string) error {
 	return err
 }
 
-// PasskeyOwner returns the member whom a passkey names, and his passkeys.
+// PasskeyOwner returns the member with the id that a passkey names, and the member's passkeys.
 func (e *Engine) PasskeyOwner(ctx context.Context, memberID string) (*fermata.Member, []*fermata.Passkey, error) {
 	r := e.db.In(ctx, store.DefaultWorkspace)
 	m, err := r.Member(memberID)
@@ -138,8 +140,8 @@ func (e *Engine) PasskeyOwner(ctx context.Context, memberID string) (*fermata.Me
 	return m, keys, err
 }
 
-// SignInByPasskey signs the member of a passkey in whose signature was
-// verified. The credential is what is known of it now.
+// SignInByPasskey signs in the member of a passkey whose signature was
+// verified. The credential is stored in place of the old one.
 func (e *Engine) SignInByPasskey(ctx context.Context, id, credential string, from Browser) (*SignedIn, error) {
 	own := fermata.NewSecretOf(fermata.SessionPrefix)
 	var in *SignedIn

@@ -7,8 +7,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// PauseTask halts a task until a person resumes it. Its run ends, and session
-// and working copy stay for the person to take over. Messages and answers wait.
+// PauseTask stops a task until a person resumes it. Its run ends. Its session
+// and working copy stay, so that the person can take them over. Messages and
+// answers wait until then.
 func (e *Engine) PauseTask(ctx context.Context, c fermata.Caller, id string) (*fermata.Task, error) {
 	return e.change(ctx, c, fermata.ToPauseTask, id, func(tx *store.Tx, t *fermata.Task) error {
 		if t.IsPaused() {
@@ -29,8 +30,9 @@ func (e *Engine) PauseTask(ctx context.Context, c fermata.Caller, id string) (*f
 	})
 }
 
-// unpause hands a paused task back, with what the person says. A question that is
-// still open suspends it again.
+// unpause resumes a paused task with the person's words. If a question of the
+// task is still open and there is nothing to hand over, the task waits for that
+// question again.
 func (e *Engine) unpause(tx *store.Tx, t *fermata.Task, words string, c fermata.Caller) error {
 	if err := e.addWords(tx, t, words, c.Actor()); err != nil {
 		return err

@@ -34,7 +34,7 @@ func TestAPausedTaskWaitsForItsPerson(t *testing.T) {
 		w.denied(callOf(c, "make"), "paused")
 		_, err = w.tryFinish(c, fermata.Finish{Result: fermata.ResultCompleted})
 		w.refused(err, fermata.CodeStaleRun)
-		// Neither words, nor time, nor any other verb hands it back.
+		// Neither words, nor time, nor another verb resumes the task.
 		w.say(c.Task.ID, "are you there?")
 		w.sweep(30 * 24 * time.Hour)
 		w.none()
@@ -42,7 +42,7 @@ func TestAPausedTaskWaitsForItsPerson(t *testing.T) {
 		w.refused(err, fermata.CodeIllegalTransition)
 		_, err = w.e.DeferTask(w.Context(), w.alice, c.Task.ID, nil)
 		w.refused(err, fermata.CodeIllegalTransition)
-		// An agent does not end what a person has taken over, nor what is above it.
+		// An agent may not end a task that a person has taken over, nor a task above it.
 		_, err = w.e.CancelTask(w.Context(), w.agent, c.Task.ID, "I do not like to wait")
 		w.refused(err, fermata.CodeIllegalTransition)
 		w.equal(fermata.ReasonPaused, w.pause(c.Task.ID).Reason)
@@ -55,7 +55,7 @@ func TestAPausedTaskWaitsForItsPerson(t *testing.T) {
 	})
 }
 
-// What a run was handed just before the pause is handed to the next one.
+// Everything that a run was handed just before the pause is handed to the next run.
 func TestAPauseLosesNoWords(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.running(fermata.NewTask{Title: "paint"})
@@ -99,7 +99,7 @@ func TestWhatCannotBePaused(t *testing.T) {
 	})
 }
 
-// An agent that is being stopped asks nothing more: its question would hold up the run that follows.
+// An agent that is being stopped may not ask, because its question would delay the next run.
 func TestARunThatIsOverAsksNothing(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.running(fermata.NewTask{})
@@ -117,7 +117,7 @@ func TestARunThatIsOverAsksNothing(t *testing.T) {
 		next := w.claimed(c.Task.ID)
 		w.refused(ask(late), fermata.CodeStaleRun)
 		w.state(c.Task.ID, fermata.TaskInProgress)
-		// The call that was put off is asked again by the run that goes on with it, and finds its question.
+		// The next run makes the delayed call again, and finds its question.
 		now := late
 		now.RunID, now.IdempotencyKey = next.Run.ID, "call-1"
 		w.ok(ask(now))
@@ -132,7 +132,7 @@ func TestARunThatIsOverAsksNothing(t *testing.T) {
 	})
 }
 
-// A task that was put off and is then paused says who paused it.
+// A deferred task that is then paused shows who paused it.
 func TestPausingWhatWasPutOffIsTold(t *testing.T) {
 	each(t, func(w *world) {
 		task := w.task(fermata.NewTask{Title: "later"})

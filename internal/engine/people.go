@@ -10,13 +10,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// callerCache keeps who a token belongs to for a short while, so that a busy
-// agent does not cost a look-up a call. A revocation empties it.
+// callerCache caches the callers of tokens and sessions for a short time, so
+// that a busy agent does not cause a database look-up for every call. A
+// revocation empties it.
 type callerCache struct {
 	mu    sync.Mutex
 	known map[string]knownCaller
-	// cleared counts the revocations, so that a look-up which began before one
-	// is not kept after it.
+	// cleared counts the revocations. A caller that was looked up before a
+	// revocation is not stored after it.
 	cleared int
 }
 
@@ -27,7 +28,7 @@ type knownCaller struct {
 
 const (
 	callerFor = 5 * time.Second
-	// callersKept bounds the cache; a full one is emptied.
+	// callersKept is the largest number of callers in the cache. A full cache is emptied.
 	callersKept = 10_000
 )
 
@@ -49,7 +50,8 @@ func (cc *callerCache) clearings() int {
 	return cc.cleared
 }
 
-// lastCaller returns the caller whom the cache held last, even if that is long ago. The token must not have expired.
+// lastCaller returns the last caller that the cache holds for a token, even if it is old. The token must not have
+// expired.
 func (cc *callerCache) lastCaller(hash string, now time.Time) (fermata.Caller, bool) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
@@ -57,7 +59,8 @@ func (cc *callerCache) lastCaller(hash string, now time.Time) (fermata.Caller, b
 	return k.caller, ok && !k.caller.IsEnded(now)
 }
 
-// put keeps a caller who was looked up when that many revocations were known.
+// put stores a caller, unless a token was revoked after the look-up began. cleared is the value of clearings before
+// the look-up.
 func (cc *callerCache) put(hash string, k knownCaller, cleared int) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
@@ -83,7 +86,7 @@ func (cc *callerCache) clear() {
 	cc.cleared++
 }
 
-// touchEvery is how exactly a token's last use is kept.
+// touchEvery is the precision of a token's last use: it is saved at most once in this time.
 const touchEvery = time.Minute
 
 // Reauthenticate is [Engine.Authenticate] without the cache.
@@ -92,9 +95,9 @@ func (e *Engine) Reauthenticate(ctx context.Context, secret string) (fermata.Cal
 	return e.Authenticate(ctx, secret)
 }
 
-// Authenticate returns who a token belongs to. A damaged one is refused
-// without a look-up; one that is unknown, expired or revoked as well, and the
-// reply does not tell these apart.
+// Authenticate returns the caller of a token. A damaged token is refused
+// without a look-up. An unknown, expired or revoked token is refused with the
+// same error, so that the reply does not tell which of these it is.
 func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Caller, error) {
 	if err := fermata.CheckSecret(secret); err != nil {
 		return fermata.Caller{}, err
@@ -135,8 +138,8 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 	return c, err
 }
 
-// knownBefore returns the caller whom the cache held last, if the database is malformed. No token can have been revoked since,
-// because nothing is written any more. So the metrics that tell of the trouble can still be read.
+// knownBefore returns the last cached caller of a token if the database is malformed. No token can have been revoked
+// since then, because the database takes no writes. So the metrics that show the problem can still be read.
 func (e *Engine) knownBefore(hash string, err error) (fermata.Caller, error) {
 	if t := e.db.Trouble(); t != nil && t.Malformed {
 		if c, ok := e.callers.lastCaller(hash, time.Now()); ok {
@@ -171,9 +174,9 @@ func (e *Engine) callerOf(ctx context.Context, t *fermata.Token) (fermata.Caller
 	return c.Under(p), err
 }
 
-// CreateToken makes a token. The reply holds its secret, which is not stored.
-// Whoever is signed in makes tokens of his own, with no more rights than he
-// has; an admin makes any.
+// CreateToken makes a token. The reply contains its secret, which is not
+// stored. A signed-in member makes tokens for themselves, with no more rights
+// than they have. An admin makes any token.
 func (e *Engine) CreateToken(ctx context.Context, c fermata.Caller, n fermata.NewToken) (*fermata.Token, error) {
 	if err := mayMakeToken(c, &n); err != nil {
 		return nil, err
@@ -217,8 +220,8 @@ func mayMakeToken(c fermata.Caller, n *fermata.NewToken) error {
 	return nil
 }
 
-// tokenHolder returns the person of a new token. Somebody who is not there is added only with a role: a misspelt name
-// makes nobody.
+// tokenHolder returns the member of a new token. An unknown member is added only if the request has a role, so that a
+// misspelt handle adds nobody.
 func (e *Engine) tokenHolder(tx *store.Tx, n fermata.NewToken, by fermata.Actor) (*fermata.Member, error) {
 	m, err := tx.MemberByHandle(n.Member)
 	switch {
@@ -267,7 +270,7 @@ func (e *Engine) createToken(tx *store.Tx, n fermata.NewToken, hash string, by f
 	return t, nil
 }
 
-// tokenFacts returns the data of token.created. The fingerprint identifies the secret without revealing it.
+// tokenFacts returns the data of the event token.created. The fingerprint identifies the secret without revealing it.
 func tokenFacts(t *fermata.Token) map[string]any {
 	return map[string]any{
 		"token_id": t.ID, "name": t.Name, "kind": t.Kind, "scopes": t.Scopes, "projects": t.Projects, "member": t.Member,
@@ -275,8 +278,8 @@ func tokenFacts(t *fermata.Token) map[string]any {
 	}
 }
 
-// Tokens lists the workspace's tokens, without their secrets: all of them to
-// an admin, to others who are signed in their own.
+// Tokens lists the workspace's tokens, without their secrets. An admin gets all
+// tokens, another signed-in member their own.
 func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token, error) {
 	if c.SessionID == "" {
 		if err := c.May(fermata.ToMakeTokens, fermata.InWorkspace); err != nil {
@@ -302,8 +305,8 @@ func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token
 	return tokens, nil
 }
 
-// RevokeToken ends a token's life at once, and with it the unused links and invitations made with it, the sessions of the token's own
-// member that began with such a link, and the devices added with it. Revoking again is fine.
+// RevokeToken ends a token at once. It also ends the unused links and invitations made with the token, the sessions
+// of its member that began with such a link, and the devices added with it. A second call is no error.
 func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (*fermata.Token, error) {
 	if c.SessionID == "" {
 		if err := c.May(fermata.ToMakeTokens, fermata.InWorkspace); err != nil {
@@ -338,8 +341,8 @@ func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (
 	})
 }
 
-// FirstToken makes the first admin and the token with which everything begins.
-// It returns "" when there are tokens already.
+// FirstToken creates the first admin and a token for them, and returns the
+// secret. It returns "" if there are tokens already.
 func (e *Engine) FirstToken(ctx context.Context) (string, error) {
 	secret := ""
 	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
@@ -358,7 +361,7 @@ func (e *Engine) FirstToken(ctx context.Context) (string, error) {
 	return secret, err
 }
 
-// Policy returns the workspace's policy, without what it says of projects that the caller does not see.
+// Policy returns the workspace's policy, without the parts about projects that the caller may not see.
 func (e *Engine) Policy(ctx context.Context, c fermata.Caller) (fermata.Policy, error) {
 	if err := c.May(fermata.ToReadPolicy, fermata.Somewhere); err != nil {
 		return fermata.Policy{}, err
@@ -380,7 +383,7 @@ func (e *Engine) SetPolicy(ctx context.Context, c fermata.Caller, p fermata.Poli
 		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: c.Actor(), Data: data(p)})
 		return p, nil
 	})
-	// Others in the same transaction may have kept a policy that was rolled back.
+	// Another call in the same transaction may have cached a policy that was rolled back.
 	e.policies.forget(c.WorkspaceID)
 	return p, err
 }

@@ -45,7 +45,8 @@ func TestToken(t *testing.T) {
 	})
 }
 
-// TestATokenChangesNobody: role and groups are those of a new person; for one who is there they must be as they are.
+// TestATokenChangesNobody: role and groups in the request are those of a new person. For a member who exists, they
+// must match the member's.
 func TestATokenChangesNobody(t *testing.T) {
 	each(t, func(w *world) {
 		n := fermata.NewToken{Name: "x", Member: "bob", Role: fermata.RoleOperator, Groups: []string{"ops"}, Scopes: []fermata.Scope{fermata.ScopeRead}}
@@ -111,8 +112,8 @@ func TestRevocationIsImmediate(t *testing.T) {
 	})
 }
 
-// TestRevocationMeetsALookUp: whoever was looked up when the token was revoked
-// is not known any more after it.
+// TestRevocationMeetsALookUp: a caller that was looked up while the token was
+// revoked is unknown after it.
 func TestRevocationMeetsALookUp(t *testing.T) {
 	each(t, func(w *world) {
 		for range 20 {
@@ -168,7 +169,7 @@ func TestMembers(t *testing.T) {
 	})
 }
 
-// Nobody gives himself the name of another. Two people of one name are an admin's to tell apart.
+// Members cannot give themselves the name of another member. Only an admin can give two people the same name.
 func TestNobodyTakesTheNameOfAnother(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")
@@ -219,7 +220,7 @@ func TestPolicyIsSeenAtOnce(t *testing.T) {
 	})
 }
 
-// A misspelt name makes nobody, and the role of a token is not dropped in silence.
+// A misspelt handle adds no member, and the role of a token is not ignored.
 func TestATokenAddsAPersonOnlyWithARole(t *testing.T) {
 	each(t, func(w *world) {
 		n := fermata.NewToken{Name: "laptop", Member: "anne", Scopes: []fermata.Scope{fermata.ScopeAnswer}}

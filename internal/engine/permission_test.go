@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// TestRulesOfAProject: an operator elsewhere who may only read in a project
-// neither allows nor takes back anything there, by no spelling of the scope.
+// TestRulesOfAProject: an operator in another project who may only read in this
+// one can neither add nor remove a rule here, whatever the scope names.
 func TestRulesOfAProject(t *testing.T) {
 	each(t, func(w *world) {
 		task := w.task(fermata.NewTask{Project: "secret"})
@@ -39,7 +39,7 @@ func TestRulesOfAProject(t *testing.T) {
 		_, err = w.e.AddGateRule(w.Context(), bob, allow(func(n *fermata.NewGateRule) { n.Project = "web" }))
 		w.ok(err)
 
-		// The other way round: who operates one project rules there.
+		// The other way round: a person who is operator in one project may make rules there.
 		cid := w.person("cid")
 		cid.Role, cid.Projects = fermata.RoleViewer, map[string]fermata.Role{"web": fermata.RoleOperator}
 		_, err = w.e.AddGateRule(w.Context(), cid, allow(func(n *fermata.NewGateRule) { n.Project = "web" }))
@@ -49,8 +49,8 @@ func TestRulesOfAProject(t *testing.T) {
 	})
 }
 
-// A rule for a session works in the project of whoever made it, also when the agent of the
-// session makes a task in another one.
+// A rule for a session works in the project of its maker, even if the agent of the session makes a task in another
+// project.
 func TestARuleOfASessionStaysInItsProject(t *testing.T) {
 	each(t, func(w *world) {
 		cid := w.person("cid")
@@ -79,7 +79,7 @@ func TestARuleOfASessionStaysInItsProject(t *testing.T) {
 	})
 }
 
-// A rule for a session in a project that one does not see is refused as one for a session that there is not.
+// A rule for a session in a hidden project is refused like one for an unknown session.
 func TestARuleForAHiddenSessionTellsNothing(t *testing.T) {
 	each(t, func(w *world) {
 		cid := w.person("cid")
@@ -95,8 +95,8 @@ func TestARuleForAHiddenSessionTellsNothing(t *testing.T) {
 	})
 }
 
-// TestViewersGateNothing: who may only read in a project opens no approvals
-// there, claims none of its tasks and uses no grants of it.
+// TestViewersGateNothing: a person who may only read in a project can open no
+// approvals there, claim none of its tasks and use none of its grants.
 func TestViewersGateNothing(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")
@@ -119,8 +119,8 @@ func TestViewersGateNothing(t *testing.T) {
 	})
 }
 
-// TestReadingWritesNothing: a token that only reads changes nothing of its
-// person; a browser session of a viewer does.
+// TestReadingWritesNothing: a token that only reads cannot change anything of
+// its member; a browser session of a viewer can.
 func TestReadingWritesNothing(t *testing.T) {
 	each(t, func(w *world) {
 		browser := w.signIn("alice", engine.Browser{})

@@ -7,19 +7,19 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// policyCache keeps every workspace's policy until an event says that it
+// policyCache holds the policies of workspaces until an event says that one
 // changed.
 type policyCache struct {
 	mu    sync.Mutex
 	known map[string]fermata.Policy
-	// cleared counts the changes, so that a policy which was read before one is
-	// not kept after it.
+	// cleared counts the changes. A policy that was read before a change is not
+	// stored after it.
 	cleared int
 }
 
 func newPolicyCache() *policyCache { return &policyCache{known: map[string]fermata.Policy{}} }
 
-// get also returns how many changes are known, for [policyCache.put].
+// get returns a policy and the number of known changes, which [policyCache.put] needs.
 func (pc *policyCache) get(workspace string) (p fermata.Policy, ok bool, cleared int) {
 	pc.mu.Lock()
 	defer pc.mu.Unlock()

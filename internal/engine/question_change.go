@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// questionID returns the whole id for what a person typed.
+// questionID returns the full id for an id, or the end of one, that a person typed.
 func (e *Engine) questionID(ctx context.Context, c fermata.Caller, typed string) (string, error) {
 	return e.reads(ctx, c).FindID("question", "questions", fermata.PrefixQuestion, typed)
 }
@@ -29,8 +29,8 @@ func (e *Engine) Question(ctx context.Context, c fermata.Caller, id string) (*fe
 	return q.SeenBy(c), view(r, c, []*fermata.Question{q})
 }
 
-// changeQuestion loads a question, lets the clock decide first, and changes it. The rule
-// of the question says who may.
+// changeQuestion loads a question, applies a deadline or held answer that is due, and then calls fn to change it. The
+// rule of the question that fn calls checks the permission.
 func (e *Engine) changeQuestion(ctx context.Context, c fermata.Caller, v fermata.Verb, id string,
 	fn func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error,
 ) (*fermata.Question, error) {
@@ -49,8 +49,8 @@ func (e *Engine) changeQuestion(ctx context.Context, c fermata.Caller, v fermata
 	}, store.Ahead{Question: id, Events: v == fermata.ToAnswer})
 }
 
-// Clarify asks the agent back: the task resumes with the message, and the
-// question stays open.
+// Clarify sends a message back to the agent that asked. The task resumes with
+// the message, and the question stays open.
 func (e *Engine) Clarify(ctx context.Context, c fermata.Caller, id, body string) (*fermata.Question, error) {
 	if err := fermata.CheckMessage(body); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (e *Engine) CancelQuestion(ctx context.Context, c fermata.Caller, id, reaso
 	})
 }
 
-// Extend puts a question's deadline off, within the policy.
+// Extend moves a question's deadline to a later time, within the limits of the policy.
 func (e *Engine) Extend(ctx context.Context, c fermata.Caller, id string, by fermata.Timeout) (*fermata.Question, error) {
 	d, err := by.DurationOf("by")
 	if err != nil {

@@ -9,46 +9,48 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// questionRecord is what the events say about a question: with what it opened, whom it asks, until when, who voted and how it
-// ended.
+// questionRecord is what the events say about a question: how it opened, whom it asks, its deadline, the votes and
+// its end.
 type questionRecord struct {
-	// opening is the event that opened it; nil where there is none, or where it was compared before.
+	// opening is the event that opened the question. It is nil if there is none, or if it was compared before.
 	opening *fermata.Event
-	// knowsPeople and knowsDeadline say that the events name the assignees and the deadline. Those of earlier versions do not.
+	// knowsPeople and knowsDeadline report whether the events name the assignees and the deadline. Events of earlier
+	// versions do not.
 	knowsPeople, knowsDeadline bool
 	assignees                  []string
 	deadline                   *time.Time
 	votes                      []recordedVote
-	// held is the answer that is held; nil where none is.
+	// held is the held answer, or nil if there is none.
 	held *recordedHeld
-	// closing is the event that closed it, nil while it is open.
+	// closing is the event that closed the question, or nil while it is open.
 	closing *fermata.Event
-	// late are the answers after the deadline, the last word about each person's.
+	// late are the answers after the deadline, the last one of each person.
 	late []fermata.Late
-	// used says that its grant was used.
+	// used reports whether the grant was used.
 	used bool
 }
 
-// recordedVote is a vote as the events tell it. The comment is its hash; nil where the event does not tell it.
+// recordedVote is a vote in the events. The comment is a hash, or nil if the event does not contain it.
 type recordedVote struct {
 	fermata.Vote
 	comment *string
 }
 
-// recordedHeld is who gave an answer that is held, and until when. The hash is empty where the event does not tell it.
+// recordedHeld is a held answer in the events: who gave it, and when it is released. The hash is empty if the event
+// does not contain it.
 type recordedHeld struct {
 	by        fermata.Actor
 	releaseAt time.Time
 	hash      string
 }
 
-// recordTypes are the types of the events that a record is made of.
+// recordTypes are the types of events from which a record is built.
 var recordTypes = append([]fermata.EventType{
 	fermata.EventQuestionAsked, fermata.EventQuestionAssigned, fermata.EventQuestionEscalated, fermata.EventQuestionExtended,
 	fermata.EventQuestionVoteCast, fermata.EventQuestionHeld, fermata.EventQuestionUndone, fermata.EventQuestionAnsweredLate, fermata.EventGrantUsed,
 }, closingEvents...)
 
-// recordedFacts are the facts of the events that a record is made of.
+// recordedFacts are the data of events from which a record is built.
 type recordedFacts struct {
 	ReleaseAt   time.Time         `json:"release_at"`
 	ContentHash string            `json:"content_hash"`
@@ -65,10 +67,10 @@ type recordedFacts struct {
 	Restarted bool    `json:"restarted"`
 }
 
-// take notes what an event says about the question.
+// take adds what an event says about the question.
 func (r *questionRecord) take(e *fermata.Event) {
 	var said recordedFacts
-	_ = json.Unmarshal(e.Data, &said) // the chain says whether it is as it was written
+	_ = json.Unmarshal(e.Data, &said) // data that was changed breaks the chain, and the audit reports that
 	switch e.Type {
 	case fermata.EventQuestionAsked:
 		r.opening = e
@@ -98,7 +100,7 @@ func (r *questionRecord) take(e *fermata.Event) {
 	}
 }
 
-// close notes how the question ended. The vote that closes a question has no event of its own.
+// close records the end of the question. The vote that closes a question has no event of its own.
 func (r *questionRecord) close(e *fermata.Event, said recordedFacts) {
 	r.closing = e
 	var all []closedVote
@@ -108,7 +110,7 @@ func (r *questionRecord) close(e *fermata.Event, said recordedFacts) {
 	}
 }
 
-// differs returns the name of a fact in which the question is another than the events say; "" where there is none.
+// differs returns the name of a fact in which the question differs from the events, or "" if there is none.
 func (r *questionRecord) differs(q *fermata.Question) string {
 	if r.opening != nil {
 		if name := questionDiffers(q, r.opening); name != "" {
@@ -132,7 +134,7 @@ func (r *questionRecord) differs(q *fermata.Question) string {
 	return ""
 }
 
-// heldDiffers reports whether another answer is held than the events say.
+// heldDiffers reports whether the held answer differs from the events.
 func (r *questionRecord) heldDiffers(q *fermata.Question) bool {
 	if r.held == nil || q.Held == nil {
 		return r.held != nil || q.Held != nil
@@ -140,7 +142,7 @@ func (r *questionRecord) heldDiffers(q *fermata.Question) bool {
 	return r.held.by != q.Held.By || !isSameTime(&r.held.releaseAt, &q.Held.ReleaseAt) || r.held.hash != "" && r.held.hash != q.Held.ContentHash()
 }
 
-// endDiffers compares how the question ended.
+// endDiffers returns the name of a fact in which the end of the question differs from the events, or "".
 func (r *questionRecord) endDiffers(q *fermata.Question) string {
 	if name := questionDiffers(q, r.closing); name != "" {
 		return name
@@ -166,7 +168,8 @@ func isSameTime(a, b *time.Time) bool {
 	return a.UnixMilli() == b.UnixMilli()
 }
 
-// isSameVote compares a vote of the events with one of a question. Events of earlier versions name neither assurance nor comment.
+// isSameVote reports whether a vote in the events and one of the question are the same. Events of earlier versions
+// have neither assurance nor comment.
 func isSameVote(said recordedVote, now fermata.Vote) bool {
 	return said.By == now.By && said.Value == now.Value && isSameTime(&said.At, &now.At) && (said.Assurance == "" || said.Assurance == now.Assurance) &&
 		(said.comment == nil || *said.comment == commentHash(now.Comment))
@@ -176,14 +179,14 @@ func isSameLate(said, now fermata.Late) bool {
 	return said.By == now.By && said.Comment == now.Comment && said.Restarted == now.Restarted && isSame(factsOf(said.Answers), factsOf(now.Answers))
 }
 
-// CheckRecorded refuses a question that is another in the database than the events say: nobody answers it, and nobody goes on
-// with its answer. The events that a transaction adds count, too.
+// CheckRecorded refuses a question that differs from what the events say about it. Such a question must not be
+// answered, and its answer must not be used. Events of the present transaction count, too.
 func CheckRecorded(r eventReader, q *fermata.Question) error {
 	_, err := checkedRecord(r, q)
 	return err
 }
 
-// checkedRecord returns what the events say about a question that [CheckRecorded] does not refuse.
+// checkedRecord returns what the events say about a question, or the error of [CheckRecorded].
 func checkedRecord(r eventReader, q *fermata.Question) (*questionRecord, error) {
 	record, err := recordOf(r, q)
 	if err != nil {
@@ -195,7 +198,7 @@ func checkedRecord(r eventReader, q *fermata.Question) (*questionRecord, error) 
 	return record, nil
 }
 
-// differsFromAsked is differs for a question that must have been asked.
+// differsFromAsked is differs for a question that must have an opening event.
 func (r *questionRecord) differsFromAsked(q *fermata.Question) string {
 	if r.opening == nil {
 		return "beginning"
@@ -203,8 +206,9 @@ func (r *questionRecord) differsFromAsked(q *fermata.Question) string {
 	return r.differs(q)
 }
 
-// dropHeld takes back a held answer that must not count: the events do not say that the person gave it, or the person may not
-// answer any more. If it stayed, the event that closes the question would name the person.
+// dropHeld removes a held answer that must not count. Either the events do not say that the person gave it, or the
+// person may not answer the question at present. If it stayed, the event that closes the question would name this
+// person.
 func dropHeld(tx *store.Tx, q *fermata.Question) error {
 	record, err := recordOf(tx, q)
 	if err != nil {
@@ -227,7 +231,7 @@ func dropHeld(tx *store.Tx, q *fermata.Question) error {
 	return nil
 }
 
-// recordOf returns what the events about a question say.
+// recordOf builds the record of a question from its events.
 func recordOf(r eventReader, q *fermata.Question) (*questionRecord, error) {
 	events, err := r.EventsOn(q)
 	if err != nil {
@@ -240,7 +244,7 @@ func recordOf(r eventReader, q *fermata.Question) (*questionRecord, error) {
 	return record, nil
 }
 
-// eventReader is a reader, or a transaction, whose own events count, too.
+// eventReader is a reader, or a transaction, which also returns its own new events.
 type eventReader interface {
 	EventsOn(q *fermata.Question) ([]*fermata.Event, error)
 }

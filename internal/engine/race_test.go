@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// TestOneEnd: answers, a cancellation and the deadline meet; one of them closes
-// the question, and everybody is told the same.
+// TestOneEnd: answers, a cancellation and the deadline happen at the same time.
+// One of them closes the question, and all callers see the same result.
 func TestOneEnd(t *testing.T) {
 	each(t, func(w *world) {
 		for round := range 8 {
@@ -70,7 +70,7 @@ func TestLastVoteIsCountedOnce(t *testing.T) {
 	})
 }
 
-// TestOneClaim: many workers, no task twice, none left.
+// TestOneClaim: with many workers, no task is claimed twice and none is left.
 func TestOneClaim(t *testing.T) {
 	each(t, func(w *world) {
 		const tasks, workers = 30, 10
@@ -112,8 +112,8 @@ func TestOneClaim(t *testing.T) {
 	})
 }
 
-// TestEverybodyAtOnce lets whole cycles run beside each other on few tasks, so
-// that calls of one task share transactions.
+// TestEverybodyAtOnce runs full cycles in parallel on a few tasks, so that
+// calls on one task share transactions.
 func TestEverybodyAtOnce(t *testing.T) {
 	each(t, func(w *world) {
 		const workers, rounds = 6, 6
@@ -136,7 +136,7 @@ func TestEverybodyAtOnce(t *testing.T) {
 	})
 }
 
-// cycle is one task from its creation to its end, on its own project.
+// cycle moves one task from its creation to its end, in its own project.
 func (w *world) cycle(i int) error {
 	ctx, project := w.Context(), fmt.Sprint("p", i)
 	task, err := w.e.CreateTask(ctx, w.agent, fermata.NewTask{Title: "x", Project: project})
@@ -173,8 +173,8 @@ func (w *world) cycle(i int) error {
 	return nil
 }
 
-// TestAnAnswerThatEscalationOvertakes: whoever was asked first may go on typing;
-// the next level adds people, and takes nothing away.
+// TestAnAnswerThatEscalationOvertakes: a person who was asked first can still
+// answer, because an escalation adds people and removes none.
 func TestAnAnswerThatEscalationOvertakes(t *testing.T) {
 	each(t, func(w *world) {
 		a := format

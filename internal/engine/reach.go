@@ -9,9 +9,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// checkReach refuses a question that names channels which are not there, or
-// wants mail sent to somebody who may not answer it: whoever asks must not
-// believe that people hear of it there.
+// checkReach refuses a question that names unknown channels, or that wants mail
+// sent to a person who may not answer it. Otherwise the asker would believe
+// that people are told there.
 func checkReach(r store.Reader, q *fermata.Question) error {
 	var problems []fermata.Problem
 	var hint string
@@ -69,10 +69,12 @@ func reachable(channels []*fermata.Channel) []string {
 	return fermata.Distinct(append(names, kinds...))
 }
 
-// callsBack reports whether a channel posts outcomes to those who asked.
+// callsBack reports whether a channel posts outcomes to the callback URLs of
+// askers.
 func callsBack(c *fermata.Channel) bool { return c.Enabled && c.Kind == fermata.KindCallback }
 
-// checkMail makes sure that everybody to whom mail is to go may answer.
+// checkMail refuses a question that wants mail sent to an address that no
+// member has, or whose member may not answer it.
 func checkMail(r store.Reader, q *fermata.Question) error {
 	addresses := q.MailTo(fermata.KindEmail)
 	if len(addresses) == 0 {

@@ -28,7 +28,7 @@ func (e *Engine) Receipt(ctx context.Context, c fermata.Caller, id string) (sign
 		return signed, err
 	}
 	r.AskedEvent, r.ClosedEvent, r.ClosedHash = record.opening.Seq, record.closing.Seq, record.closing.Hash
-	// What the keys are is told to everybody who sees the question.
+	// Everybody who sees the question may know the public keys, so they are read without the caller's limits.
 	all := e.db.In(ctx, c.WorkspaceID)
 	r.PublicKeys = map[string]string{}
 	for _, member := range q.Signers() {

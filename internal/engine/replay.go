@@ -8,15 +8,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// remembered is what is kept of a call with an idempotency key. What has a row
-// of its own is kept by its id: a replay then says how it stands now, which is
-// what a caller who was cut off wants to know, and costs little.
+// remembered is the stored result of a call with an idempotency key. A result
+// with a row of its own is stored by its id. A replay then returns the present
+// state of the row, which a caller that was cut off wants to know, and which
+// costs little space.
 type remembered struct {
 	Task     string          `json:"t,omitempty"`
 	Question string          `json:"q,omitempty"`
 	Run      string          `json:"r,omitempty"`
 	Value    json.RawMessage `json:"v,omitempty"`
-	// About is the task that the value is about.
+	// About is the id of the task that the value is about.
 	About string `json:"a,omitempty"`
 }
 
@@ -31,7 +32,8 @@ func remember(tx *store.Tx, caller string, once idempotency, v any) error {
 		kept.Run = v.Run.ID
 	case *fermata.HeartbeatReply:
 		if v.Context == nil {
-			// Nothing was handed over: the next heartbeat says the same.
+			// Nothing was handed over, so the next heartbeat returns the same
+			// reply.
 			return nil
 		}
 		kept.Value = encodeExact(v)
@@ -42,18 +44,20 @@ func remember(tx *store.Tx, caller string, once idempotency, v any) error {
 	return nil
 }
 
-// encodeExact writes what a call came to. It may hold the bytes of an action.
+// encodeExact encodes the result of a call as exact JSON, because it may
+// contain the bytes of an action.
 func encodeExact(v any) json.RawMessage {
 	b, err := fermata.ExactJSON(v)
 	if err != nil {
-		// Replies are written as JSON to the caller as well.
+		// The same replies are sent to the caller as JSON, so they can be
+		// encoded.
 		panic("engine: keep what a call came to: " + err.Error())
 	}
 	return b
 }
 
-// replay returns what an earlier call with the key came to, and false when
-// there was none.
+// replay returns the result of an earlier call with the key, and false if there
+// was none.
 func replay[T any](tx *store.Tx, c fermata.Caller, v fermata.Verb, caller string, once idempotency) (T, bool, error) {
 	var out T
 	earlier, found, err := tx.Replay(caller, once.key)
@@ -84,8 +88,8 @@ func replay[T any](tx *store.Tx, c fermata.Caller, v fermata.Verb, caller string
 	return out, err == nil, err
 }
 
-// mayReplay refuses who may not write any more where the earlier call wrote:
-// the right is asked each time, whatever the key.
+// mayReplay refuses a caller that may not do the earlier write again. The
+// permission is checked at every replay.
 func mayReplay(tx *store.Tx, c fermata.Caller, v fermata.Verb, kept remembered, out any) error {
 	if v.OfPersons() {
 		return c.May(v, c.OwnPlace())
@@ -111,8 +115,8 @@ func mayReplay(tx *store.Tx, c fermata.Caller, v fermata.Verb, kept remembered, 
 	return mayTask(tx, c, v, t)
 }
 
-// taskOf returns the id of the task that a reply is about, "" where it is
-// about none.
+// taskOf returns the id of the task that a reply is about, or "" if it is about
+// none.
 func taskOf(v any) string {
 	switch v := v.(type) {
 	case *fermata.Message:
@@ -125,8 +129,8 @@ func taskOf(v any) string {
 	return ""
 }
 
-// claimAgain returns the claim whose reply was lost on the way, with all that
-// its run was handed.
+// claimAgain returns a claim whose reply was lost, with all that its run was
+// handed.
 func claimAgain(tx *store.Tx, runID string) (*fermata.Claim, error) {
 	run, err := tx.Run(runID)
 	if err != nil {
@@ -159,7 +163,8 @@ func claimAgain(tx *store.Tx, runID string) (*fermata.Claim, error) {
 	return &fermata.Claim{Task: t, Run: run, Context: rc}, nil
 }
 
-// runBefore is the run of the task before this one, nil where it is the first.
+// runBefore returns the run of the task before this one, or nil if this is the
+// first.
 func runBefore(r store.Reader, run *fermata.Run) (*fermata.LastRun, error) {
 	if run.Attempt == 1 {
 		return nil, nil

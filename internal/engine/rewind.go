@@ -8,18 +8,20 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Rewound says what a run of a workflow leaves behind when it goes back to a step.
+// Rewound tells what a workflow run leaves behind when it goes back to a step.
 type Rewound struct {
-	// Tasks are below the run, and are cancelled. Questions are withdrawn.
+	// Tasks are the ids of tasks below the run, which are cancelled. Questions are the ids of questions, which are
+	// withdrawn.
 	Tasks, Questions []string
-	// Why tells people who look at those tasks and questions.
+	// Why is the reason that people see on those tasks and questions.
 	Why string
-	// Event tells of the run that it went back.
+	// Event is the event that says that the run went back.
 	Event *fermata.Event
 }
 
-// RewindWith makes a run of a workflow ready to go on elsewhere, after a change to the checkpoint that its next move finds. A run
-// that has ended is open again. What the change says is left behind ends, and so does the question on which the run stands.
+// RewindWith makes a workflow run ready to continue from another step. The function changes the checkpoint that the
+// next move reads. An ended run is opened again. The tasks and questions that the function returns are ended, and so
+// is the question that the run waits for.
 func (e *Engine) RewindWith(ctx context.Context, c fermata.Caller, id string, change func(tx *store.Tx, t *fermata.Task) (Rewound, error)) (*fermata.Task, error) {
 	return e.change(ctx, c, fermata.ToRewindWorkflow, id, func(tx *store.Tx, t *fermata.Task) error {
 		if err := t.CheckPaused(); err != nil {
@@ -53,7 +55,7 @@ func (e *Engine) RewindWith(ctx context.Context, c fermata.Caller, id string, ch
 	})
 }
 
-// leaveBehind ends what a run that goes back leaves behind. The caller saves the task.
+// leaveBehind ends the tasks and questions that a rewound run leaves behind. The caller saves the task.
 func (e *Engine) leaveBehind(tx *store.Tx, t *fermata.Task, left Rewound, by fermata.Actor) error {
 	checkpoint := t.Checkpoint
 	for _, id := range left.Tasks {

@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// TestRoleInAProject: a viewer who is responder in one project writes and
-// answers there, and nowhere else.
+// TestRoleInAProject: a viewer who is responder in one project may write and
+// answer there, and nowhere else.
 func TestRoleInAProject(t *testing.T) {
 	each(t, func(w *world) {
 		_, err := w.e.AddMember(w.Context(), admin, engine.NewMember{
@@ -34,7 +34,7 @@ func TestRoleInAProject(t *testing.T) {
 			w.ok(err)
 			own, err := w.e.AskOutside(w.Context(), cid, "web", "session-of-"+project, fermata.Ask{Question: "b?"})
 			w.ok(err)
-			w.equal("web", own.Project) // the session of an agent is not a person's
+			w.equal("web", own.Project) // an agent's session is not a person's
 			_, err = w.e.PostMessage(w.Context(), cid, task.ID, "hello")
 			code(err, fermata.CodeForbidden)
 			code(w.e.Progress(w.Context(), cid, task.ID, fermata.Progress{Message: "m"}), fermata.CodeForbidden)
@@ -55,7 +55,7 @@ func TestRoleInAProject(t *testing.T) {
 }
 
 // TestQuorumCountsWhoMay: people who are disabled, or viewers in the project,
-// do not make a quorum reachable.
+// do not count for the quorum.
 func TestQuorumCountsWhoMay(t *testing.T) {
 	each(t, func(w *world) {
 		for _, handle := range []string{"bob", "cid"} {
@@ -75,8 +75,8 @@ func TestQuorumCountsWhoMay(t *testing.T) {
 	})
 }
 
-// TestRiskEndsAtTheBrowser: what a policy asks of a risk is asked at the door,
-// and the assurance is kept with the answer.
+// TestRiskEndsAtTheBrowser: the policy's assurance for a risk is checked when a
+// person answers, and stored with the answer.
 func TestRiskEndsAtTheBrowser(t *testing.T) {
 	each(t, func(w *world) {
 		w.setPolicy(func(p *fermata.Policy) {

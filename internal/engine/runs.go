@@ -11,9 +11,9 @@ import (
 
 // Limits of run logs.
 const (
-	// MaxLogChunk is the length of one piece of output in bytes.
+	// MaxLogChunk is the largest size in bytes of one piece of output.
 	MaxLogChunk = 256 << 10
-	// MaxLog is the length of a run's log in bytes; what comes after is dropped.
+	// MaxLog is the largest size in bytes of a run's log. Later output is dropped.
 	MaxLog = 64 << 20
 )
 
@@ -44,7 +44,7 @@ func (e *Engine) Runs(ctx context.Context, c fermata.Caller, taskID string) ([]*
 	return publicRuns(runs), err
 }
 
-// publicRuns hides what only the holders of runs may know.
+// publicRuns removes the fields that only the holders of runs may see.
 func publicRuns(runs []*fermata.Run) []*fermata.Run {
 	for i, run := range runs {
 		runs[i] = run.PublicView()
@@ -52,8 +52,8 @@ func publicRuns(runs []*fermata.Run) []*fermata.Run {
 	return runs
 }
 
-// AppendLog adds output to a run's log and returns the offset behind it. A run
-// that no longer holds its task is refused.
+// AppendLog adds output to a run's log and returns the offset of its end. It
+// refuses a run that has lost its task.
 func (e *Engine) AppendLog(ctx context.Context, c fermata.Caller, runID string, token int64, output string) (int64, error) {
 	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
 		return 0, err
@@ -61,7 +61,7 @@ func (e *Engine) AppendLog(ctx context.Context, c fermata.Caller, runID string, 
 	if len(output) > MaxLogChunk {
 		return 0, fermata.Invalid(fermata.Problem{Field: "text", Message: "may have at most 262144 bytes: send it in pieces"})
 	}
-	// PostgreSQL's texts hold neither NUL nor invalid UTF-8, and a terminal shows none.
+	// PostgreSQL cannot store NUL or invalid UTF-8 in a text, and a terminal does not show them.
 	output = strings.ToValidUTF8(strings.ReplaceAll(output, "\x00", "\uFFFD"), "\uFFFD")
 	next, err := write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (int64, error) {
 		if _, _, err := loadLeasedRun(tx, c, runID, token); err != nil {
@@ -80,8 +80,9 @@ func (e *Engine) AppendLog(ctx context.Context, c fermata.Caller, runID string, 
 	return next, err
 }
 
-// Log returns a run's output from an offset on, and waits for more when there
-// is none yet. Next is where to go on; ended reports that nothing will follow.
+// Log returns a run's output from an offset on. If there is none yet, it waits
+// for more. Next is the offset for the next call. Ended reports that no more
+// output will follow.
 func (e *Engine) Log(ctx context.Context, c fermata.Caller, runID string, offset int64, wait time.Duration) (
 	chunks []fermata.LogChunk, next int64, ended bool, err error,
 ) {
@@ -103,7 +104,7 @@ func (e *Engine) Log(ctx context.Context, c fermata.Caller, runID string, offset
 	return chunks, next, err == nil && len(chunks) == 0 && run.State != fermata.RunRunning, err
 }
 
-// RunProgress reports an update of a run.
+// RunProgress records a progress update of a run.
 func (e *Engine) RunProgress(ctx context.Context, c fermata.Caller, runID string, p fermata.Progress) error {
 	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
 		return err

@@ -8,14 +8,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// mostSessions bounds the sessions of one member; the one unused for longest
-// goes first.
+// mostSessions is the largest number of sessions of one member. The session
+// that was unused for longest ends first.
 const mostSessions = 50
 
-// Browser is where somebody signs in from.
+// Browser is the browser from which a person signs in.
 type Browser struct {
 	UserAgent string
-	// Secret is that of the session which the browser had: it ends.
+	// Secret is the secret of the session that the browser had before. That session ends.
 	Secret string
 }
 
@@ -30,7 +30,7 @@ func badSession() error {
 	return fermata.Errorf(fermata.CodeUnauthenticated, "you are not signed in any more").WithHint("sign in again")
 }
 
-// sessionKey names a session in the cache of callers.
+// sessionKey returns the key of a session in the cache of callers.
 func sessionKey(hash string) string { return "session:" + hash }
 
 // ReauthenticateSession is [Engine.AuthenticateSession] without the cache.
@@ -39,9 +39,10 @@ func (e *Engine) ReauthenticateSession(ctx context.Context, secret string) (ferm
 	return e.AuthenticateSession(ctx, secret)
 }
 
-// AuthenticateSession returns who is signed in with the session of the secret.
-// One that is unknown, unused for too long, over, or of a disabled member is
-// refused, and the reply does not tell these apart.
+// AuthenticateSession returns the member who is signed in with the session of
+// the secret. It refuses a session that is unknown, unused for too long, over,
+// or of a disabled member. The error is always the same, so that the reply does
+// not tell which of these it is.
 func (e *Engine) AuthenticateSession(ctx context.Context, secret string) (fermata.Caller, error) {
 	if !fermata.WholeSecret(fermata.SessionPrefix, secret) {
 		return fermata.Caller{}, badSession()
@@ -91,14 +92,15 @@ func sessionCaller(s *fermata.BrowserSession, m *fermata.Member, now time.Time) 
 	return c
 }
 
-// signIn is how somebody signs in. The link is nil where it is not by one.
+// signIn is the way in which a member signs in. The link is nil if no link was used.
 type signIn struct {
 	method    fermata.SignInMethod
 	assurance fermata.Assurance
 	link      *fermata.Link
 }
 
-// madeWith returns the token of the member with which the link was made, or nil: the link of an admin for another member has none.
+// madeWith returns the member's own token with which the link was made, or nil. The link that an admin made for
+// another member has none.
 func (by signIn) madeWith(tx *store.Tx, m *fermata.Member) (*fermata.Token, error) {
 	if by.link == nil || by.link.MadeWith == "" {
 		return nil, nil
@@ -118,8 +120,8 @@ func sessionFacts(s *fermata.BrowserSession) map[string]any {
 	}
 }
 
-// startSession signs a member in. The secret is the session's own, never one
-// that the browser chose; the session that the browser had before ends.
+// startSession signs a member in. The secret is always a new one, never one
+// that the browser chose. The session that the browser had before ends.
 func startSession(tx *store.Tx, m *fermata.Member, by signIn, from Browser, secret string) (*SignedIn, error) {
 	if m.DisabledAt != nil {
 		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "the member may not sign in").WithHint("ask an admin")
@@ -152,9 +154,9 @@ func startSession(tx *store.Tx, m *fermata.Member, by signIn, from Browser, secr
 	return &SignedIn{Caller: sessionCaller(s, m, tx.Now()), Session: s, Secret: secret}, nil
 }
 
-// endOld ends the session that the browser had, and what the member has too
-// much. What is pushed to the browser goes on for the member in the session with
-// the id next, and ends where another member used the browser.
+// endOld ends the session that the browser had, and the sessions above
+// mostSessions. Push messages to the browser continue in the session with the
+// id next if it is the same member, and end otherwise.
 func endOld(tx *store.Tx, m *fermata.Member, from Browser, next string) error {
 	if fermata.WholeSecret(fermata.SessionPrefix, from.Secret) {
 		old, err := tx.SessionByHash(fermata.HashSecret(from.Secret))
@@ -180,7 +182,7 @@ func endOld(tx *store.Tx, m *fermata.Member, from Browser, next string) error {
 	return nil
 }
 
-// endSession ends a session and what is pushed to its browser.
+// endSession ends a session and the push messages to its browser.
 func endSession(tx *store.Tx, by fermata.Actor, s *fermata.BrowserSession) error {
 	tx.DeleteSession(s.ID)
 	return removeDevices(tx, by, s.MemberID, heldBy(s.ID))
@@ -199,7 +201,7 @@ func cutText(s string, most int) string {
 	return string(out)
 }
 
-// endSessionsMadeWith ends those sessions of a token's member that began with a link made with the token.
+// endSessionsMadeWith ends the sessions of a token's member that began with a link made with the token.
 func endSessionsMadeWith(tx *store.Tx, c fermata.Caller, t *fermata.Token) error {
 	if t.MemberID == "" {
 		return nil
@@ -229,12 +231,12 @@ func (e *Engine) Session(ctx context.Context, c fermata.Caller) (*fermata.Browse
 	return s, err
 }
 
-// Self returns the member who calls.
+// Self returns the member of the caller.
 func (e *Engine) Self(ctx context.Context, c fermata.Caller) (*fermata.Member, error) {
 	return e.reads(ctx, c).Member(c.MemberID)
 }
 
-// Sessions lists where the caller is signed in.
+// Sessions lists the open sessions of the caller.
 func (e *Engine) Sessions(ctx context.Context, c fermata.Caller) ([]*fermata.BrowserSession, error) {
 	if err := c.May(fermata.ToReadOwn, c.OwnPlace()); err != nil {
 		return nil, err
@@ -242,7 +244,7 @@ func (e *Engine) Sessions(ctx context.Context, c fermata.Caller) ([]*fermata.Bro
 	return e.openSessions(ctx, c, c.MemberID)
 }
 
-// openSessions lists the sessions of a member that are not over.
+// openSessions lists the sessions of a member that have not ended.
 func (e *Engine) openSessions(ctx context.Context, c fermata.Caller, memberID string) ([]*fermata.BrowserSession, error) {
 	now, err := e.Now(ctx)
 	if err != nil {
@@ -259,7 +261,7 @@ func (e *Engine) openSessions(ctx context.Context, c fermata.Caller, memberID st
 	return open, err
 }
 
-// EndSession signs a browser out: one's own, or as an admin anybody's.
+// EndSession ends a session. Members end their own ones, an admin any.
 func (e *Engine) EndSession(ctx context.Context, c fermata.Caller, typed string) error {
 	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return err
@@ -281,8 +283,8 @@ func (e *Engine) EndSession(ctx context.Context, c fermata.Caller, typed string)
 	})
 }
 
-// SignOut ends the session of the caller. The local user has none, and there is
-// nothing to do. A token is revoked, not signed out.
+// SignOut ends the session of the caller. For the local user, who has no
+// session, it does nothing. It refuses a token, which must be revoked instead.
 func (e *Engine) SignOut(ctx context.Context, c fermata.Caller) error {
 	if c.TokenID != "" {
 		return fermata.Errorf(fermata.CodeForbidden, "a token has no session that could end").WithHint("revoke the token: fermata token revoke")

@@ -14,17 +14,17 @@ type closed struct {
 	Outcome   fermata.TimeoutAction `json:"outcome,omitempty"`
 	Answers   map[string]any        `json:"answers,omitempty"`
 	Comment   string                `json:"comment,omitempty"`
-	// Seconds is the time from the question to its end; none where the clock was
-	// set back in between.
+	// Seconds is the time from the question to its end. It is 0 if the clock
+	// was set back in between.
 	Seconds float64 `json:"seconds"`
-	// By is the id of the person who answered. Assurance says how strongly this person was known. ActionHash names the
-	// approved action. These three are always in the data, even if they are empty.
+	// By is the id of the person who answered. Assurance is how strongly this person had signed in. ActionHash is the
+	// hash of the approved action. These three are always in the data, even if they are empty.
 	By         string            `json:"by"`
 	Assurance  fermata.Assurance `json:"assurance"`
 	ActionHash string            `json:"action_hash"`
 	// Votes are the approvals and refusals of a question that needs several people.
 	Votes []closedVote `json:"votes,omitempty"`
-	// Signed is what the passkey of the person who answered signed.
+	// Signed is the decision that the person's passkey signed.
 	Signed *fermata.SignedDecision `json:"signed,omitempty"`
 }
 
@@ -34,7 +34,7 @@ type closedVote struct {
 	Assurance fermata.Assurance `json:"assurance,omitempty"`
 }
 
-// closedOf says how a question ended.
+// closedOf returns the data of the event that closes the question.
 func closedOf(q *fermata.Question) closed {
 	r := q.Resolution
 	c := closed{
@@ -57,8 +57,8 @@ var closedEvents = map[fermata.QuestionStatus]fermata.EventType{
 	fermata.Cancelled: fermata.EventQuestionCancelled,
 }
 
-// saveClosed writes the end of a question and its event. It does not touch the
-// task; see [Engine.settle].
+// saveClosed saves the end of a question and appends its event. It does not
+// change the task; see [Engine.settle].
 func saveClosed(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
 	tx.UpdatePending(q)
 	tx.Append(&fermata.Event{
@@ -66,8 +66,8 @@ func saveClosed(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
 	})
 }
 
-// settle writes the end of a question and moves its task on, in the same
-// transaction: the one way from a closed question to a resumed task.
+// settle saves the end of a question and moves its task on, in the same
+// transaction. This is the only way from a closed question to a resumed task.
 func (e *Engine) settle(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
 	saveClosed(tx, q, by)
 	if t.State.IsEnded() {

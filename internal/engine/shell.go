@@ -11,12 +11,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// readShell says what a command line runs. What it cannot read is not plain, and counts as loose.
+// readShell returns the commands that a command line runs. A line that it cannot read is not plain, and counts as
+// loose.
 func readShell(command string) fermata.Shell {
 	r := newShellReader()
 	file := r.parse(command)
 	if file == nil {
-		// Parts of it may still be recognised by a rule that denies.
+		// A rule that denies may still recognise parts of the line.
 		parts := strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(";&|\n()`", c) })
 		calls := make([][]string, len(parts))
 		for i, part := range parts {
@@ -27,7 +28,8 @@ func readShell(command string) fermata.Shell {
 	}
 	r.walk(file, 0)
 	r.feed()
-	// A value may be given behind the word that uses it, as the words of a function are. The second pass knows them all.
+	// A variable may get its value after the word that uses it, as the parameters of a function do. The second pass
+	// knows all values.
 	r = r.fork()
 	r.walk(file, 0)
 	r.feed()
@@ -37,7 +39,7 @@ func readShell(command string) fermata.Shell {
 	}
 }
 
-// behindArrows lists the words behind each > of a line that cannot be read as a whole.
+// behindArrows returns the word after each > of a line that cannot be parsed.
 func behindArrows(command string) []string {
 	var words []string
 	for _, rest := range strings.Split(command, ">")[1:] {
@@ -53,20 +55,20 @@ type shellReader struct {
 	calls, loose                      [][]string
 	// values are the values that the line itself gives to its variables.
 	values map[string][]string
-	// inputs are the texts that the line hands to the standard input of a command, or prints.
+	// inputs are the texts that the line prints, or gives to the standard input of a command.
 	inputs []string
-	// fed are the commands to which xargs adds words. runsInput says that a command may run the inputs.
+	// fed are the commands to which xargs adds words. runsInput reports whether a command may run the inputs.
 	fed       []fedCommand
 	runsInput bool
-	// started counts the commands that others start from their words, and hidden those that they may start; lines counts the words that
-	// are read as command lines, and noted the bytes of all commands.
+	// started is the number of commands that others start from their words, and hidden of those that they may start.
+	// lines is the number of words that are read as command lines, and noted the number of bytes of all commands.
 	started, hidden, lines, noted int
-	// functions are the functions that the line declares, and readers the variables that take the inputs. shifts says that it
-	// shifts positional parameters.
+	// functions are the functions that the line declares. readers are the variables that take the inputs. shifts
+	// reports whether the line shifts positional parameters.
 	functions map[string]bool
 	readers   []string
 	shifts    bool
-	// told are the commands whose input is what the line itself prints, and isTold says that one of them is read.
+	// told are the commands whose input the line itself prints. isTold reports whether one of them is being read.
 	told   map[*syntax.CallExpr]bool
 	isTold bool
 }
@@ -77,7 +79,7 @@ func newShellReader() *shellReader {
 	}
 }
 
-// fork returns a reader that knows the values and the functions of the line already.
+// fork returns a reader that already knows the values and the functions of the line.
 func (r *shellReader) fork() *shellReader {
 	return &shellReader{values: r.values, functions: r.functions, shifts: r.shifts, told: r.told}
 }
@@ -109,8 +111,8 @@ func isPlain(command string, file *syntax.File) bool {
 	return true
 }
 
-// wordText takes the quotes off a word, and reports whether its text is the
-// same whenever it runs. File patterns, ~ and braces are not. unknown returns what stands for a part that is known only then.
+// wordText removes the quotes of a word, and reports whether its text is the same at every run. File patterns, ~ and
+// braces are not. For a part that is known only at run time, unknown returns the replacement.
 func wordText(word *syntax.Word, unknown func(part syntax.WordPart) string) (string, bool) {
 	var sb strings.Builder
 	fixed := true
@@ -158,10 +160,10 @@ func unescape(s string) string {
 	return sb.String()
 }
 
-// mostShells bounds how deep command lines within command lines are followed.
+// mostShells is how many levels of command lines within command lines are read.
 const mostShells = 4
 
-// walk collects every command, every file that is written and every text, also those within substitutions.
+// walk collects every command, every file that is written and every text, including those in substitutions.
 func (r *shellReader) walk(node syntax.Node, depth int) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -186,7 +188,7 @@ func (r *shellReader) walk(node syntax.Node, depth int) {
 	})
 }
 
-// walkLine collects what a command line within another one runs.
+// walkLine collects the commands of a command line within another one.
 func (r *shellReader) walkLine(line string, depth int) {
 	if depth > mostShells {
 		return
@@ -230,7 +232,7 @@ func (r *shellReader) add(call *syntax.CallExpr, depth int) {
 		args = append(args, r.textsOf(word)...)
 	}
 	if !r.areKnown(call.Args) {
-		// Each word is known, but not all together.
+		// Each word alone is known, but not all of them together.
 		args = args[:0]
 		for _, word := range call.Args {
 			args = append(args, r.textsUnknown(word)...)
@@ -250,19 +252,19 @@ func (r *shellReader) add(call *syntax.CallExpr, depth int) {
 	}
 }
 
-// mostBraces bounds how many words are made of one word with braces.
+// mostBraces is the largest number of words that one word with braces may become.
 const mostBraces = 64
 
-// textsOf returns the words that a shell makes of a word with braces, two of .{git,x}/config. If there are too many, it returns one
-// word with a pattern for everything in the place of each pair of braces.
+// textsOf returns the words that a shell makes of a word with braces; .{git,x}/config gives two. If there are too
+// many, it returns one word, with a pattern for everything in place of each pair of braces.
 func (r *shellReader) textsOf(word *syntax.Word) []string { return braced(word, r.standIn(word)) }
 
-// textsUnknown is [shellReader.textsOf] with nothing known of variables.
+// textsUnknown is [shellReader.textsOf] with the values of all variables unknown.
 func (*shellReader) textsUnknown(word *syntax.Word) []string {
 	return braced(word, func(part syntax.WordPart) string { return standIn(part, false) })
 }
 
-// bracesOf returns how many braces open in the fixed texts of a word.
+// bracesOf returns the number of opening braces in the fixed texts of a word.
 func bracesOf(word *syntax.Word) int {
 	count := 0
 	for _, part := range word.Parts {
@@ -296,10 +298,11 @@ func braced(word *syntax.Word, unknown func(part syntax.WordPart) string) []stri
 	return all
 }
 
-// mostNoted bounds the bytes of all commands that are noted. A line beyond it counts as a git that does anything.
+// mostNoted is the largest number of bytes of all commands. A line beyond it counts as a git command that does
+// anything.
 const mostNoted = 4 << 20
 
-// note adds a command as it stands, and under its bare name.
+// note adds a command as it is, and under its bare name.
 func (r *shellReader) note(args []string) {
 	if r.noted > mostNoted {
 		return
@@ -316,8 +319,8 @@ func (r *shellReader) note(args []string) {
 	}
 }
 
-// bareCommand returns a command without its folder, without the ending that Windows gives to programs, and with git and its subcommand
-// for a program such as git-config.
+// bareCommand returns a command without its folder and without the .exe of Windows. A program such as git-config
+// becomes git and its subcommand.
 func bareCommand(args []string) []string {
 	name := path.Base(args[0])
 	if low := strings.ReplaceAll(strings.TrimSuffix(strings.ToLower(name), ".exe"), fermata.UnknownText, ""); isWatched(low) {
@@ -332,7 +335,7 @@ func bareCommand(args []string) []string {
 	return append([]string{name}, args[1:]...)
 }
 
-// addWords notes a command, and what it starts in its turn.
+// addWords adds a command and the commands that it starts.
 func (r *shellReader) addWords(args []string, depth int) {
 	if len(args) == 0 || depth > mostShells {
 		return
@@ -349,7 +352,7 @@ func (r *shellReader) addWords(args []string, depth int) {
 		r.follow(args, depth)
 		return
 	}
-	// Flags and settings may stand between: every rest may be the command.
+	// Flags and settings may stand in between, so every rest of the words may be the command.
 	for i := start; i < len(args) && r.noted <= mostNoted; i++ {
 		r.note(args[i:])
 		if i == start || !strings.HasPrefix(args[i], "-") {
@@ -360,13 +363,13 @@ func (r *shellReader) addWords(args []string, depth int) {
 			r.addValues(variable, value)
 		}
 		if isFed(name) {
-			// xargs adds the words that it reads at the end.
+			// xargs adds the words that it reads after the others.
 			r.note(append(slices.Clone(args[i:]), "*", "*"))
 		}
 		r.readLineOf(args[i:], depth)
 		if rest := bareCommand(args[i:]); isFed(rest[0]) && depth < mostShells {
 			r.addWords(rest, depth+1)
-			break // it reads the rests
+			break // addWords has read the rests
 		}
 	}
 	if isFed(name) {
@@ -374,11 +377,11 @@ func (r *shellReader) addWords(args []string, depth int) {
 	}
 }
 
-// mostStarted bounds how many commands are followed that stand in the words of others.
+// mostStarted is the largest number of commands, started from the words of others, that are followed.
 const mostStarted = 32
 
-// start notes a command that find or git starts from its words. One too many counts as a git that does anything, so that it is asked
-// about.
+// start adds a command that find or git starts from its words. One command too many counts as a git command that does
+// anything, so that a person is asked.
 func (r *shellReader) start(args []string, depth int) {
 	switch {
 	case len(args) == 0 || r.started > mostStarted:
@@ -391,7 +394,7 @@ func (r *shellReader) start(args []string, depth int) {
 	}
 }
 
-// follow notes what a command that starts others is given in its words, and whether it reads commands from its input.
+// follow adds the commands that a command starts from its words, and notes whether it reads commands from its input.
 func (r *shellReader) follow(args []string, depth int) {
 	switch name := path.Base(args[0]); {
 	case name == "echo" || name == "printf":
@@ -419,7 +422,7 @@ func (r *shellReader) follow(args []string, depth int) {
 	case name == "trap" || slices.Contains(shells, name):
 		if at := slices.IndexFunc(args[1:], func(word string) bool { return !strings.HasPrefix(word, "-") }); at >= 0 {
 			r.addValues("0", args[min(at+2, len(args)):min(at+3, len(args))]...)
-			r.positional(args[min(at+3, len(args)):]) // behind the line, and the name that it has for itself
+			r.positional(args[min(at+3, len(args)):]) // after the line, and the name that the line has for itself
 		}
 		for _, line := range args[1:] {
 			if !strings.HasPrefix(line, "-") {
@@ -433,5 +436,5 @@ func (r *shellReader) follow(args []string, depth int) {
 	}
 }
 
-// isUnknown reports whether a word holds what the line does not tell.
+// isUnknown reports whether a word has a part that the line does not tell.
 func isUnknown(word string) bool { return strings.Contains(word, fermata.UnknownText) }

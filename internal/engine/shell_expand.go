@@ -20,7 +20,7 @@ const (
 	longestValue   = 256 // bytes of a value
 )
 
-// decodeEscapes replaces the escapes of $'…' and of printf by what they stand for.
+// decodeEscapes replaces the escapes of $'…' and of printf by the characters they mean.
 func decodeEscapes(text string) string {
 	plain, _, err := expand.Format(&expand.Config{}, text, nil)
 	if err != nil {
@@ -48,8 +48,8 @@ func expands(word *syntax.Word) bool {
 // messageOptions are options of git and gh whose value is a text for people.
 var messageOptions = []string{"-m", "-am", "-b", "-t", "--message", "--body", "--title", "--notes"}
 
-// loosable returns the words of a command without the messages of git commit, gh pr and the like. A message in double
-// quotes stays one word behind its option, and names no file.
+// loosable returns the words of a command without the messages of git commit, gh pr and similar commands. A message
+// in double quotes stays one word after its option, and names no file.
 func loosable(words []*syntax.Word) []*syntax.Word {
 	if len(words) < 2 || !slices.Contains([]string{"git commit", "git tag", "git merge", "git notes", "gh pr", "gh issue"}, words[0].Lit()+" "+words[1].Lit()) {
 		return words
@@ -67,7 +67,8 @@ func loosable(words []*syntax.Word) []*syntax.Word {
 	return rest
 }
 
-// addValues remembers values of a variable. Of one with too many values, or with one that is too long, anything may be the value.
+// addValues records values of a variable. If there are too many values or one is too long, the variable may have any
+// value.
 func (r *shellReader) addValues(name string, values ...string) {
 	for _, value := range values {
 		known := r.values[name]
@@ -80,15 +81,15 @@ func (r *shellReader) addValues(name string, values ...string) {
 	}
 }
 
-// standIn returns what stands for the parts of a word that are known only when the line runs: a star for a part of which the readings of
-// the word tell, or of which the place is known, and [fermata.UnknownText] for any other one.
+// standIn returns the replacements for parts of a word that are known only at run time. It is a star for a part whose
+// values appear in the readings of the word or whose place is known, and [fermata.UnknownText] for any other part.
 func (r *shellReader) standIn(word *syntax.Word) func(part syntax.WordPart) string {
 	isKnown := r.areKnown([]*syntax.Word{word})
 	return func(part syntax.WordPart) string { return standIn(part, isKnown) }
 }
 
-// areKnown reports whether the shell can make nothing else of the words than their readings. This is so if the line itself sets every
-// variable in the words, to values that it writes out.
+// areKnown reports whether the shell can only make the readings of the words. This is so if the line itself sets
+// every variable in the words to values that it writes out.
 func (r *shellReader) areKnown(words []*syntax.Word) bool {
 	names, _, isSimple := variables(words)
 	count := 1
@@ -104,7 +105,7 @@ func (r *shellReader) areKnown(words []*syntax.Word) bool {
 	return isSimple
 }
 
-// isChanged reports whether an expansion in words takes a part of a variable, or changes it.
+// isChanged reports whether an expansion in words uses only a part of a variable, or changes it.
 func isChanged(words []*syntax.Word, name string) bool {
 	found := false
 	for _, word := range words {
@@ -120,7 +121,8 @@ func isChanged(words []*syntax.Word, name string) bool {
 // ordinary are variables that hold no name of a protected file, unless the line sets them.
 var ordinary = []string{"?", "#", "$", "!", "-", "PWD", "OLDPWD", "HOME", "TMPDIR", "RANDOM", "UID", "EUID", "PPID", "USER", "LOGNAME", "HOSTNAME", "SECONDS", "LINENO", "0"}
 
-// standIn returns what stands for a part of a word. isKnown says that the line tells the values of the variables in the word.
+// standIn returns the replacement for a part of a word. isKnown reports whether the line sets all variables in the
+// word.
 func standIn(part syntax.WordPart, isKnown bool) string {
 	switch part := part.(type) {
 	case *syntax.ParamExp:
@@ -136,7 +138,7 @@ func standIn(part syntax.WordPart, isKnown bool) string {
 	}
 }
 
-// expandSubstitution returns what stands for the output of a command.
+// expandSubstitution returns the replacement for the output of a command.
 func expandSubstitution(n *syntax.CmdSubst) string {
 	if len(n.Stmts) != 1 {
 		return fermata.UnknownText
@@ -160,7 +162,8 @@ func expandSubstitution(n *syntax.CmdSubst) string {
 	}
 }
 
-// readings returns what a word may become: its text as it stands, and with the values that the line gives to variables.
+// readings returns the texts that a word may become: its text as it is, and with the values that the line gives to
+// variables.
 func (r *shellReader) readings(word *syntax.Word) []string {
 	var all []string
 	for _, words := range r.expandWords([]*syntax.Word{word}) {
@@ -172,8 +175,8 @@ func (r *shellReader) readings(word *syntax.Word) []string {
 	return append(r.textsOf(word), all...)
 }
 
-// expandWords returns what words become with the values that the line itself gives to variables, and with the defaults of
-// variables to which it gives none. What the line does not tell becomes [fermata.UnknownText].
+// expandWords returns the words with the values that the line itself gives to variables, and with the defaults of
+// other variables. A part that the line does not tell becomes [fermata.UnknownText].
 func (r *shellReader) expandWords(words []*syntax.Word) [][]string {
 	names, hasDefaults, isSimple := variables(words)
 	names = slices.DeleteFunc(names, func(name string) bool { return len(r.values[name]) == 0 })
@@ -181,7 +184,7 @@ func (r *shellReader) expandWords(words []*syntax.Word) [][]string {
 		return nil
 	}
 	if len(r.values["IFS"]) > 1 && !slices.Contains(names, "IFS") {
-		names = append(names, "IFS") // the line says between which characters words are split
+		names = append(names, "IFS") // the line sets the characters between which words are split
 	}
 	var all [][]string
 	for i := range mostReadings {
@@ -203,9 +206,10 @@ func (r *shellReader) expandWords(words []*syntax.Word) [][]string {
 	return all
 }
 
-// fieldsOf returns the words that a shell makes of words, with the values of variables. A variable without a value is unknown.
+// fieldsOf returns the words that a shell makes of words with these values of variables. A variable without a value
+// becomes unknown.
 func fieldsOf(words []*syntax.Word, values map[string]string, unknown string) (fields []string, ok bool) {
-	// The library may not survive a pattern that no shell takes.
+	// The library may panic on a pattern that no shell accepts.
 	defer func() {
 		if recover() != nil {
 			fields, ok = nil, false
@@ -228,7 +232,7 @@ func fieldsOf(words []*syntax.Word, values map[string]string, unknown string) (f
 	return fields, true
 }
 
-// lineValues are the values of variables, and what those without one hold.
+// lineValues are the values of variables, and the value of variables without one.
 type lineValues struct {
 	values  map[string]string
 	unknown string
@@ -241,7 +245,7 @@ func (v lineValues) Get(name string) expand.Variable {
 	case ok:
 	case name == "IFS" || name == "PWD":
 	case strings.HasPrefix(name, "HOME"):
-		value = "~" // else the names of the users of this machine would be looked up
+		value = "~" // otherwise expand would look up the users of this machine
 	case slices.Contains(ordinary, name):
 		value = "*"
 	default:
@@ -257,11 +261,11 @@ func (v lineValues) Get(name string) expand.Variable {
 	}
 }
 
-// Each hands on nothing: no part of a line asks for all variables.
+// Each calls nothing, because no part of a line needs all variables.
 func (lineValues) Each(func(name string, v expand.Variable) bool) {}
 
-// variables returns the names of the variables in words, and whether one has a default. It reports false if an expansion may compute
-// or repeat a text, which has no bound.
+// variables returns the names of the variables in words, and whether one has a default. isSimple is false if an
+// expansion may compute or repeat a text, because the result would have no bound.
 func variables(words []*syntax.Word) (names []string, hasDefaults, isSimple bool) {
 	found, count, simple := map[string]bool{}, 0, true
 	for _, word := range words {
@@ -287,14 +291,15 @@ func variables(words []*syntax.Word) (names []string, hasDefaults, isSimple bool
 	return slices.Sorted(maps.Keys(found)), hasDefaults, simple
 }
 
-// defaults are the operators that give a text to a variable without a value, and removals those that take a part of a value.
+// defaults are the operators that give a text to a variable without a value. removals are the operators that remove a
+// part of a value.
 var (
 	defaults = []syntax.ParExpOperator{syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull}
 	removals = []syntax.ParExpOperator{syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix, syntax.LowerAll, syntax.LowerFirst, syntax.UpperAll, syntax.UpperFirst}
 )
 
-// isBounded reports whether an expansion of a variable makes a text of which the length has a bound: the value, a default, a part of the
-// value, or the value with fixed texts in the place of others.
+// isBounded reports whether the result of an expansion has a bounded length: the value, a default, a part of the
+// value, or the value with fixed replacements.
 func isBounded(n *syntax.ParamExp) bool {
 	isFixed := func(word *syntax.Word) bool {
 		if word == nil {
@@ -317,7 +322,7 @@ func isBounded(n *syntax.ParamExp) bool {
 	}
 }
 
-// isNumber reports whether a part of an expansion is a plain number, or left out.
+// isNumber reports whether a part of an expansion is a plain number or missing.
 func isNumber(n syntax.ArithmExpr) bool {
 	switch n := n.(type) {
 	case nil:

@@ -13,10 +13,10 @@ import (
 // shells are the programs that read command lines from their arguments.
 var shells = []string{"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "yash", "rbash"}
 
-// interpreters are the programs that run a text which they are given, beside shells.
+// interpreters are programs, other than shells, that run a text which they are given.
 var interpreters = []string{"python", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "tclsh", "osascript", "pwsh", "powershell", "ed", "ex"}
 
-// readsCommands reports whether a command runs what it reads from its standard input, or from a pipe.
+// readsCommands reports whether a command runs the text of its standard input or of a pipe.
 func readsCommands(args []string) bool {
 	name := path.Base(args[0])
 	bare := strings.TrimRight(name, "0123456789.")
@@ -34,17 +34,18 @@ func readsCommands(args []string) bool {
 		case word == "-" || word == "-s" || strings.HasPrefix(word, "/dev/") || strings.HasPrefix(word, "/proc/"):
 			return true
 		case isShell && isFlag && !strings.HasPrefix(word, "--") && strings.Contains(word, "c"):
-			return false // its line is read as a word
+			return false // the line is read as a word
 		case isShell && slices.Contains([]string{"-o", "+o", "-O", "+O", "--rcfile", "--init-file"}, word):
 			i++
 		case !isFlag:
-			return strings.Contains(word, "*") // a file, whose text nobody sees here
+			return strings.Contains(word, "*") // a file whose text is not known here
 		}
 	}
 	return !isSource
 }
 
-// print remembers what echo or printf prints: together, each word, and with its escapes replaced.
+// print records the texts that echo or printf prints: all words together, each word, and both with their escapes
+// replaced.
 func (r *shellReader) print(name string, args []string) {
 	if name == "printf" {
 		if len(args) > 1 && args[0] == "-v" {
@@ -68,7 +69,8 @@ func (r *shellReader) print(name string, args []string) {
 	}
 }
 
-// formatted returns what printf makes of a format and its words: what it prints in all, and once for each use of the format.
+// formatted returns the texts that printf makes of a format and its words: one for each use of the format, and all
+// together.
 func formatted(args []string) []string {
 	if len(args) == 0 {
 		return nil
@@ -88,10 +90,10 @@ func formatted(args []string) []string {
 	return append(all, strings.Join(all, ""))
 }
 
-// mostInputs bounds how many texts are read as commands.
+// mostInputs is the largest number of texts that are read as commands.
 const mostInputs = 64
 
-// feed notes the commands that shells and xargs may make of the texts that the line hands them, and what variables read of them.
+// feed adds the commands that shells and xargs may make of the inputs, and the values that variables read from them.
 func (r *shellReader) feed() {
 	for i := 0; i < len(r.inputs) && i < mostInputs; i++ {
 		if r.runsInput {
@@ -109,7 +111,7 @@ func (r *shellReader) feed() {
 	}
 }
 
-// feedOne notes the commands that xargs makes of a text.
+// feedOne adds the commands that xargs makes of a text.
 func (r *shellReader) feedOne(command fedCommand, input string) {
 	fields := strings.Fields(input)
 	r.note(append(slices.Clone(command.words), fields...))
@@ -124,7 +126,7 @@ func (r *shellReader) feedOne(command fedCommand, input string) {
 	}
 }
 
-// replacePlaceholder returns words with a value in the place that stands for it.
+// replacePlaceholder returns the words with the value in place of the placeholder.
 func replacePlaceholder(words []string, place, value string) []string {
 	out := make([]string, len(words))
 	for i, word := range words {
@@ -136,7 +138,7 @@ func replacePlaceholder(words []string, place, value string) []string {
 	return out
 }
 
-// fedCommand is a command to which xargs or parallel adds words from its input, or puts them in a place.
+// fedCommand is a command to which xargs or parallel adds words from its input, at the end or at a placeholder.
 type fedCommand struct {
 	words []string
 	place string
@@ -145,7 +147,8 @@ type fedCommand struct {
 // isFed reports whether a command starts another one with words from its input.
 func isFed(name string) bool { return name == "xargs" || name == "parallel" }
 
-// feeds notes the command that xargs or parallel starts with words from its input. What nobody sees of the input stays unknown in its place.
+// feeds adds the command that xargs or parallel starts with words from its input. An input that is not known here
+// stays unknown at the placeholder.
 func (r *shellReader) feeds(name string, args []string) {
 	if at := slices.IndexFunc(args, func(word string) bool { return strings.HasPrefix(word, ":::") }); at >= 0 && name == "parallel" {
 		r.inputs = append(r.inputs, args[at+1:]...)
@@ -162,7 +165,8 @@ func (r *shellReader) feeds(name string, args []string) {
 	}
 }
 
-// behindOptions returns the command behind the options of xargs or parallel, and the place for a word of the input that they name.
+// behindOptions returns the command after the options of xargs or parallel, and the placeholder that the options
+// name.
 func behindOptions(name string, args []string) fedCommand {
 	var f fedCommand
 	if name == "parallel" {
@@ -192,7 +196,7 @@ func behindOptions(name string, args []string) fedCommand {
 	return f
 }
 
-// untilEnd returns the words of find -exec, without its end.
+// untilEnd returns the words of find -exec before its ; or +.
 func untilEnd(words []string) []string {
 	if end := slices.IndexFunc(words, func(word string) bool { return word == ";" || word == "+" }); end >= 0 {
 		return words[:end]
@@ -200,10 +204,10 @@ func untilEnd(words []string) []string {
 	return words
 }
 
-// gitPrograms are the options of git whose value is a command line, or a program.
+// gitPrograms are the options of git whose value is a command line or a program.
 var gitPrograms = []string{"--exec", "--upload-pack", "--receive-pack", "--extcmd", "--open-files-in-pager"}
 
-// gitRuns returns the command lines in the options and the settings of a git command.
+// gitRuns returns the command lines in the options and settings of a git command.
 func gitRuns(args []string) []string {
 	var lines []string
 	for i, word := range args {

@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// TestGitIsGuardedUnderItsOwnRules: an allow rule for a reading subcommand of git allows no option by which it writes a
-// protected file or starts a program.
+// TestGitIsGuardedUnderItsOwnRules: a rule that allows a reading subcommand of git does not allow options that write
+// a protected file or start a program.
 func TestGitIsGuardedUnderItsOwnRules(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -90,8 +90,8 @@ func TestGitIsGuardedUnderItsOwnRules(t *testing.T) {
 	}
 }
 
-// TestProtectedFilesInLinesThatHideThem: where everything is allowed, a line is still asked about that makes the name of a protected file
-// by the means of a shell, or hands it to a command that takes its words from elsewhere.
+// TestProtectedFilesInLinesThatHideThem: even if everything is allowed, people are asked about a line that builds the
+// name of a protected file with shell features, or passes it to a command indirectly.
 func TestProtectedFilesInLinesThatHideThem(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
@@ -126,7 +126,7 @@ func TestProtectedFilesInLinesThatHideThem(t *testing.T) {
 		"find -delete", "find . -delete", "find . -name config -delete", `find . -name config -exec cp cfg {} \;`, `find / -iname 'CONF*' -exec cp cfg {} +`,
 		`find . -name 'pre-*' -execdir sh -c 'echo x > "$1"' _ {} \;`, "find . ! -name '*.go' -delete", "find . -name '.git*' -delete", `find src -exec git config a b \;`,
 		"find . -name settings.json -delete",
-		// A line that nobody can read.
+		// A line that cannot be parsed.
 		"cp cfg 'a .git/config",
 	} {
 		if got := judgeAllowed(t, command); got != fermata.GateAsk {
@@ -149,8 +149,8 @@ func TestProtectedFilesInLinesThatHideThem(t *testing.T) {
 	}
 }
 
-// TestADenyRuleSeesWhatIsHandedOn: a rule that denies finds its command also where a variable, a text on the standard input or
-// an option of git names it.
+// TestADenyRuleSeesWhatIsHandedOn: a rule that denies also finds its command in a variable, in standard input or in
+// an option of git.
 func TestADenyRuleSeesWhatIsHandedOn(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
@@ -166,7 +166,8 @@ func TestADenyRuleSeesWhatIsHandedOn(t *testing.T) {
 	}
 }
 
-// TestLongLinesAreReadInTime: commands that start others, in great numbers, are read without following each in each.
+// TestLongLinesAreReadInTime: a line with many commands that start others is read without following each of them in
+// each other.
 func TestLongLinesAreReadInTime(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"env git bisect run ", "find . -exec ", "env find . -exec env ", "git submodule foreach ", "xargs ", "A=$A$A; ", "echo ${x:-", "echo a | xargs sh; "} {
@@ -177,8 +178,8 @@ func TestLongLinesAreReadInTime(t *testing.T) {
 	}
 }
 
-// TestProtectedFilesBehindOtherPrograms: a line is asked about that writes a protected file, sets what git or an agent program goes by, or
-// starts one of these by way of another program, of a value that it computes or of a function.
+// TestProtectedFilesBehindOtherPrograms: people are asked about a line that writes a protected file, changes settings
+// of git or an agent program, or starts one of these through another program, a computed value or a function.
 func TestProtectedFilesBehindOtherPrograms(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{

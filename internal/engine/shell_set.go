@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// set remembers what a part of a line sets, other than by a command.
+// set records the variables that a part of a line sets without a command.
 func (r *shellReader) set(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.Assign:
@@ -36,7 +36,7 @@ func (r *shellReader) set(n syntax.Node) {
 	}
 }
 
-// setTo remembers values of a variable that the line sets.
+// setTo records values of a variable that the line sets.
 func (r *shellReader) setTo(name string, values ...string) {
 	r.addValues(name, values...)
 	for _, value := range values {
@@ -47,7 +47,7 @@ func (r *shellReader) setTo(name string, values ...string) {
 	}
 }
 
-// assign remembers what a line assigns.
+// assign records an assignment.
 func (r *shellReader) assign(a *syntax.Assign) {
 	if a.Array != nil {
 		words := []string{"array"}
@@ -63,7 +63,7 @@ func (r *shellReader) assign(a *syntax.Assign) {
 	}
 	values := r.readings(a.Value)
 	if a.Name == nil {
-		// A word behind export, which may be a whole assignment.
+		// A word after export may be a whole assignment.
 		for _, text := range values {
 			if name, value, isSetting := strings.Cut(text, "="); isSetting || isUnknown(text) {
 				r.setTo(name, value+strings.Repeat(fermata.UnknownText, 1-min(1, len(value))))
@@ -82,7 +82,7 @@ func (r *shellReader) assign(a *syntax.Assign) {
 	r.setTo(name, values...)
 }
 
-// declare remembers the variables that get another name by declare -n.
+// declare records variables that get another name by declare -n. Their values are then unknown.
 func (r *shellReader) declare(n *syntax.DeclClause) {
 	isReference := slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool {
 		return a.Name == nil && a.Value != nil && strings.HasPrefix(a.Value.Lit(), "-") && strings.Contains(a.Value.Lit(), "n")
@@ -99,10 +99,10 @@ func (r *shellReader) declare(n *syntax.DeclClause) {
 	}
 }
 
-// settingCommands are commands that set the variables which they name, from their input or otherwise.
+// settingCommands are commands that set the variables in their words, from their input or in another way.
 var settingCommands = []string{"read", "mapfile", "readarray", "getopts", "wait", "set", "setenv", "export", "declare", "typeset", "local", "readonly"}
 
-// setsFromInput remembers variables to which a command gives a value that the line does not tell.
+// setsFromInput records variables to which a command gives a value that the line does not tell.
 func (r *shellReader) setsFromInput(words []string) {
 	for _, word := range words {
 		if name, value, isSetting := strings.Cut(word, "="); isSetting {
@@ -114,10 +114,10 @@ func (r *shellReader) setsFromInput(words []string) {
 	}
 }
 
-// mostPositional bounds how many positional parameters are read.
+// mostPositional is the largest number of positional parameters that are read.
 const mostPositional = 9
 
-// positional remembers the words of a function, of set or of a script as $1, $2 and so on.
+// positional records the words of a function, of set or of a script as $1, $2 and so on.
 func (r *shellReader) positional(args []string) {
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
@@ -138,7 +138,7 @@ func (r *shellReader) positional(args []string) {
 	r.addValues("*", all)
 }
 
-// pipe remembers that the input of a command is what the command in front of it prints by itself.
+// pipe records that the input of a command is the output of echo or printf before it.
 func (r *shellReader) pipe(n *syntax.BinaryCmd) {
 	if n.Op != syntax.Pipe && n.Op != syntax.PipeAll {
 		return
@@ -149,7 +149,7 @@ func (r *shellReader) pipe(n *syntax.BinaryCmd) {
 	}
 }
 
-// hereString remembers that the input of a command stands in the line.
+// hereString records that the input of a command is in the line.
 func (r *shellReader) hereString(n *syntax.Stmt) {
 	call, ok := n.Cmd.(*syntax.CallExpr)
 	if ok && slices.ContainsFunc(n.Redirs, func(redirect *syntax.Redirect) bool { return redirect.Op == syntax.WordHdoc || redirect.Hdoc != nil }) {

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// wrappers are commands that start the command behind them.
+// wrappers are commands that start the command after them.
 var wrappers = []string{
 	"sudo", "doas", "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "time", "timeout", "xargs", "parallel", "stdbuf", "setsid", "busybox",
 	"su", "runuser", "pkexec", "sg", "flock", "script", "chroot", "unshare", "nsenter", "setpriv", "capsh", "setarch", "linux32", "linux64", "arch", "chrt", "taskset", "prlimit", "numactl",
@@ -17,14 +17,15 @@ var wrappers = []string{
 	"unbuffer", "rlwrap", "caffeinate", "chronic", "ssh", "tmux", "screen", "start-stop-daemon", "torsocks", "proxychains", "toybox", "npx", "bunx", "uvx", "pipx", "sem", "xvfb-run",
 }
 
-// launchers are commands that start others behind a subcommand of theirs.
+// launchers are commands that start others after one of these subcommands.
 var launchers = map[string][]string{
 	"npm": {"exec", "x"}, "pnpm": {"exec", "dlx"}, "yarn": {"exec", "dlx"}, "bun": {"x", "exec"}, "uv": {"run", "tool"}, "poetry": {"run"}, "pipenv": {"run"}, "pdm": {"run"}, "hatch": {"run"},
 	"rye": {"run"}, "bundle": {"exec"}, "docker": {"run", "exec"}, "podman": {"run", "exec"}, "mise": {"exec", "x"}, "asdf": {"exec"}, "direnv": {"exec"}, "nix": {"run", "shell", "develop"},
 	"nix-shell": {"--run", "--command"}, "conda": {"run"}, "pyenv": {"exec"}, "rbenv": {"exec"}, "nodenv": {"exec"}, "rustup": {"run"}, "dotenv": {"run"}, "op": {"run"}, "doppler": {"run"},
 }
 
-// startOfCommand returns where the command may begin that a command starts from its words; -1 if it starts none.
+// startOfCommand returns the first word at which a command may begin that this command starts, or -1 if it starts
+// none.
 func startOfCommand(args []string) int {
 	if slices.Contains(wrappers, args[0]) {
 		return 1
@@ -35,11 +36,12 @@ func startOfCommand(args []string) int {
 	return -1
 }
 
-// mostLines bounds how many words are read as command lines. A line with more counts as a git that does anything.
+// mostLines is the largest number of words that are read as command lines. A line with more counts as a git command
+// that does anything.
 const mostLines = 64
 
-// readLineOf reads the first of the words behind a command that starts others as a command line, if it may be one: su -c takes one, and
-// env -S one with the words behind it.
+// readLineOf reads the first of the words after a command that starts others as a command line, if it may be one. su
+// -c takes one; env -S takes one with the words after it.
 func (r *shellReader) readLineOf(words []string, depth int) {
 	line := words[0]
 	switch _, value, isAttached := strings.Cut(line, "="); {
@@ -62,7 +64,7 @@ func (r *shellReader) readLineOf(words []string, depth int) {
 	}
 }
 
-// quotedWords writes words so that a shell reads them as they are.
+// quotedWords returns the words quoted, so that a shell reads them unchanged.
 func quotedWords(words []string) string {
 	all := make([]string, len(words))
 	for i, word := range words {
@@ -71,25 +73,26 @@ func quotedWords(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// watched are the programs that are looked for in the words of commands of which nobody knows here what they start.
+// watched are the programs that are searched for in the words of commands that may start other commands.
 var watched = []string{"git", "scalar", "claude", "claude-code", "codex", "gemini", "gemini-cli", "opencode", "opencode-ai", "fermata"}
 
-// isWatched reports whether a program is one of watched, or one by which git starts a subcommand.
+// isWatched reports whether a program is one of watched, or one that git starts for a subcommand.
 func isWatched(name string) bool {
 	return slices.Contains(watched, name) || strings.HasPrefix(name, "git-")
 }
 
-// quiet are commands that start nothing from their words, although they may name a program.
+// quiet are commands that start nothing from their words, although a word may name a program.
 var quiet = []string{
 	"git", "echo", "printf", "cat", "ls", "head", "tail", "stat", "wc", "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "diff", "test", "[", "[[", "cd", "man", "which", "type", "hash",
 	"whatis", "apropos", "basename", "dirname", "realpath", "readlink", "claude", "codex", "gemini", "opencode", "fermata",
 }
 
-// mostHidden is how many commands a line may hold in the words of other commands. A line with more of them counts as an unknown command of git.
+// mostHidden is the largest number of commands in the words of other commands. A line with more counts as an unknown
+// git command.
 const mostHidden = 64
 
-// hide notes the commands of git and of agent programs that stand in the words of another command, which may start them. Only the rules
-// that are always there look at these.
+// hide adds the commands of git and of agent programs that appear in the words of another command, which may start
+// them. Only the built-in rules look at these.
 func (r *shellReader) hide(args []string) {
 	if slices.Contains(quiet, args[0]) {
 		return
@@ -118,7 +121,7 @@ func (r *shellReader) hide(args []string) {
 	}
 }
 
-// hideOne notes the command with which the words begin, if it is one that is looked for.
+// hideOne adds the command at the beginning of the words, if it is a watched one.
 func (r *shellReader) hideOne(words []string) {
 	name := path.Base(words[0])
 	if at := strings.LastIndexByte(name, '@'); at > 0 {

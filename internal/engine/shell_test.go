@@ -23,8 +23,8 @@ func judge(t *testing.T, decision fermata.GateDecision, pattern, command string)
 	return fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{rule}, p, engine.ReadShell, time.Now()).Decision
 }
 
-// TestGitFilesAreGuardedInShellLines: people are asked about every command line that writes a file by which git starts
-// programs.
+// TestGitFilesAreGuardedInShellLines: people are asked about every command line that writes a file by which git
+// starts programs.
 func TestGitFilesAreGuardedInShellLines(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]fermata.GateDecision{
@@ -64,7 +64,7 @@ func TestGitFilesAreGuardedInShellLines(t *testing.T) {
 	}
 }
 
-// judgeAllowed judges a command line where every tool is allowed.
+// judgeAllowed returns the decision about a command line if every tool is allowed.
 func judgeAllowed(t *testing.T, command string) fermata.GateDecision {
 	t.Helper()
 	input, err := json.Marshal(map[string]string{"command": command})
@@ -76,7 +76,7 @@ func judgeAllowed(t *testing.T, command string) fermata.GateDecision {
 	return fermata.Judge(&call, fermata.GateScope{}, nil, policy, engine.ReadShell, time.Now()).Decision
 }
 
-// TestAnAllowRuleIsNotFooled: nothing rides on a command that a rule allows.
+// TestAnAllowRuleIsNotFooled: a rule that allows a command allows nothing else in the same line.
 func TestAnAllowRuleIsNotFooled(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
@@ -116,7 +116,8 @@ func TestAllowExactlyOrEverything(t *testing.T) {
 	}
 }
 
-// TestProtectedFilesAreSeenThroughTheShell: what a shell makes of a line counts, also where nothing in the line names the file.
+// TestProtectedFilesAreSeenThroughTheShell: the result of shell expansion counts, even if the line does not contain
+// the name of the file.
 func TestProtectedFilesAreSeenThroughTheShell(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 100)
@@ -139,8 +140,8 @@ func TestProtectedFilesAreSeenThroughTheShell(t *testing.T) {
 	}
 }
 
-// TestADenyRuleSeesThroughQuotes: a rule that denies finds its command wherever
-// the line runs it.
+// TestADenyRuleSeesThroughQuotes: a rule that denies finds its command at every
+// place where the line runs it.
 func TestADenyRuleSeesThroughQuotes(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{

@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// PrepareDecision returns what the caller's passkey signs to give the answer. It changes nothing. It refuses what
-// [Engine.Answer] would refuse.
+// PrepareDecision returns the decision that the caller's passkey must sign to give the answer. It changes nothing. It
+// refuses what [Engine.Answer] would refuse.
 func (e *Engine) PrepareDecision(ctx context.Context, c fermata.Caller, id string, a fermata.Answer) (fermata.Decision, error) {
 	if err := c.May(fermata.ToAnswer, fermata.Somewhere); err != nil {
 		return fermata.Decision{}, err
@@ -28,7 +28,8 @@ func (e *Engine) PrepareDecision(ctx context.Context, c fermata.Caller, id strin
 	return q.PrepareDecision(a, c, now)
 }
 
-// usePasskey refuses a signature by a passkey that the caller has not, or removed meanwhile. It notes the use.
+// usePasskey refuses a signature by a passkey that the caller does not have, or has removed. It records the use of
+// the passkey.
 func usePasskey(tx *store.Tx, c fermata.Caller, s *fermata.SignedDecision) error {
 	if s == nil {
 		return nil
@@ -63,11 +64,11 @@ func signedApprovals(r store.Reader, q *fermata.Question) (map[string]bool, erro
 	return signed, nil
 }
 
-// keyEvents is in how many events from the instant of a passkey its own is looked for first.
+// keyEvents is how many events, from the time of a passkey on, are searched first for the event that registered it.
 const keyEvents = 1000
 
-// registeredKey returns the public key of a member's passkey as the event of the passkey has it. It returns "" if the member
-// has no such passkey, or has removed it.
+// registeredKey returns the public key of a member's passkey, as recorded in the event that registered it. It returns
+// "" if the member has no such passkey, or has removed it.
 func registeredKey(r store.Reader, passkeyID, memberID string) (string, error) {
 	p, err := r.Passkey(passkeyID)
 	if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && p.MemberID != memberID {
@@ -82,7 +83,7 @@ func registeredKey(r store.Reader, passkeyID, memberID string) (string, error) {
 	}
 	added, err := passkeyAdded(r, p, first-1, first+keyEvents)
 	if err == nil && added == nil {
-		// The clock was set back around then.
+		// The clock was set back around that time, so search all events.
 		added, err = passkeyAdded(r, p, 0, 0)
 	}
 	if err != nil || added == nil || added.Actor.ID != memberID {
@@ -91,7 +92,7 @@ func registeredKey(r store.Reader, passkeyID, memberID string) (string, error) {
 	return keyOf(added, p), nil
 }
 
-// passkeyAdded returns the event that registered the passkey, or nil if it is not between the two numbers.
+// passkeyAdded returns the event that registered the passkey, or nil if the event is not between the two numbers.
 func passkeyAdded(r store.Reader, p *fermata.Passkey, after, before int64) (*fermata.Event, error) {
 	events, err := r.Events(store.EventFilter{
 		After: after, Before: before, Types: []string{string(fermata.EventPasskeyAdded)}, Text: p.ID, Limit: 1,
@@ -102,7 +103,8 @@ func passkeyAdded(r store.Reader, p *fermata.Passkey, after, before int64) (*fer
 	return events[0], nil
 }
 
-// keyOf returns the public key that an event registered. Older events have none: then it is that of the passkey itself.
+// keyOf returns the public key that an event registered. Older events do not contain the key; then it returns the
+// stored key of the passkey.
 func keyOf(added *fermata.Event, p *fermata.Passkey) string {
 	own, _ := passkeyFacts(p)["public_key"].(string)
 	return cmp.Or(textOf(dataOf(added), "public_key"), own)
@@ -111,7 +113,7 @@ func keyOf(added *fermata.Event, p *fermata.Passkey) string {
 // signedEvents are the types of the events that may hold a signature.
 var signedEvents = []fermata.EventType{fermata.EventQuestionAnswered, fermata.EventQuestionVoteCast, fermata.EventQuestionAnsweredLate}
 
-// checkSigned checks the signature of an event with the key that an earlier event registered.
+// checkSigned verifies the signature in an event with the key that an earlier event registered.
 func (v *verification) checkSigned(e *fermata.Event) error {
 	if !slices.Contains(signedEvents, e.Type) {
 		return nil
@@ -134,7 +136,8 @@ func (v *verification) checkSigned(e *fermata.Event) error {
 	if key == "" {
 		p, err := v.r.Passkey(said.Signed.PasskeyID)
 		if fermata.CodeOf(err) == fermata.CodeNotFound {
-			// Its event is older than public keys in events, and it was removed since.
+			// The event is older than public keys in events, and the passkey was removed since, so no key is left to
+			// verify with.
 			return nil
 		}
 		if err != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// signIn signs a member in with a link that an admin makes.
+// signIn signs a member in by a link from an admin.
 func (w *world) signIn(handle string, from engine.Browser) *engine.SignedIn {
 	w.Helper()
 	return w.signInBy(admin, handle, from)
 }
 
-// signInBy signs a member in with a link that the maker makes.
+// signInBy signs a member in by a link from the maker.
 func (w *world) signInBy(maker fermata.Caller, handle string, from engine.Browser) *engine.SignedIn {
 	w.Helper()
 	l, err := w.e.MakeLink(w.Context(), maker, handle)
@@ -42,7 +42,8 @@ func TestLinkSignsInOnce(t *testing.T) {
 			_, err = w.e.SignInByLink(w.Context(), secret, engine.Browser{})
 			w.refused(err, fermata.CodeUnauthenticated)
 		}
-		// A session's secret is no token, and a token's is no session.
+		// The secret of a session is no token, and the secret of a token is no
+		// session.
 		_, err = w.e.Authenticate(w.Context(), in.Secret)
 		w.refused(err, fermata.CodeUnauthenticated)
 		token := w.token(fermata.NewToken{Member: "alice", Scopes: []fermata.Scope{fermata.ScopeAnswer}})
@@ -66,8 +67,8 @@ func TestLinkExpires(t *testing.T) {
 	})
 }
 
-// TestLinkIsUsedOnceAtTheSameTime: of two who open one link at the same time,
-// one is signed in.
+// TestLinkIsUsedOnceAtTheSameTime: if two browsers open one link at the same
+// time, only one is signed in.
 func TestLinkIsUsedOnceAtTheSameTime(t *testing.T) {
 	each(t, func(w *world) {
 		for range 10 {
@@ -88,8 +89,8 @@ func TestLinkIsUsedOnceAtTheSameTime(t *testing.T) {
 	})
 }
 
-// TestLinkCountsNoMoreThanItsMaker: whoever holds an admin's token at a
-// terminal does not become a person at a browser by it.
+// TestLinkCountsNoMoreThanItsMaker: an admin's token at a terminal cannot make
+// a link with the assurance of a browser.
 func TestLinkCountsNoMoreThanItsMaker(t *testing.T) {
 	each(t, func(w *world) {
 		terminal := admin
@@ -121,7 +122,7 @@ func TestSessionEnds(t *testing.T) {
 			return fermata.CodeOf(err)
 		}
 		forget := func() { w.e = engine.New(w.db, engine.Options{}) }
-		// Used every six days, it lives its thirty days.
+		// Used every six days, the session lasts thirty days.
 		for range 4 {
 			w.clock.Advance(6 * 24 * time.Hour)
 			forget()
@@ -157,7 +158,7 @@ func TestSignInReplacesTheOldSession(t *testing.T) {
 		w.equal(false, first.Secret == second.Secret)
 		_, err = w.e.AuthenticateSession(w.Context(), first.Secret)
 		w.refused(err, fermata.CodeUnauthenticated)
-		// A secret that somebody else put into the browser is never taken over.
+		// A secret that another person put into the browser is never used.
 		planted := fermata.NewSecretOf(fermata.SessionPrefix)
 		third := w.signIn("alice", engine.Browser{Secret: planted})
 		w.equal(false, third.Secret == planted)
@@ -223,7 +224,7 @@ func TestDisabledMemberIsOut(t *testing.T) {
 		_, err = w.e.MakeLink(w.Context(), admin, "alice")
 		w.refused(err, fermata.CodePolicyViolation)
 		w.question(q.ID, fermata.Pending)
-		// Enabled again, the old keys stay dead.
+		// The old secrets stay invalid after the member is enabled again.
 		_, err = w.e.ChangeMember(w.Context(), admin, "alice", fermata.MemberChange{Disabled: ptr(false)})
 		w.ok(err)
 		for _, secret := range []string{in.Secret, token.Secret} {
@@ -233,7 +234,7 @@ func TestDisabledMemberIsOut(t *testing.T) {
 	})
 }
 
-// knows returns "" for a secret that is good, of a token or a session.
+// knows returns "" if a secret is a valid token or session.
 func (w *world) knows(secret string) fermata.Code {
 	_, err := w.e.AuthenticateSession(w.Context(), secret)
 	if err != nil {
@@ -242,8 +243,8 @@ func (w *world) knows(secret string) fermata.Code {
 	return fermata.CodeOf(err)
 }
 
-// TestDisablingMeetsALookUp: whoever was looked up when the member was
-// disabled is not known any more after it.
+// TestDisablingMeetsALookUp: a caller that was looked up while the member was
+// disabled is unknown after it.
 func TestDisablingMeetsALookUp(t *testing.T) {
 	each(t, func(w *world) {
 		for range 20 {
@@ -306,7 +307,7 @@ func TestChangeMember(t *testing.T) {
 		}
 		_, err = w.e.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Email: ptr("alice@example.com")})
 		w.refused(err, fermata.CodeInvalidRequest)
-		// One's own name is one's own; nothing else is.
+		// Members may change their own name, and nothing else of themselves.
 		_, err = w.e.ChangeMember(w.Context(), w.alice, "alice", fermata.MemberChange{Name: ptr("Al")})
 		w.ok(err)
 		for _, ch := range []fermata.MemberChange{{Role: ptr(fermata.RoleAdmin)}, {Email: ptr("x@example.com")}, {Groups: []string{"x"}}} {
@@ -318,7 +319,8 @@ func TestChangeMember(t *testing.T) {
 	})
 }
 
-// TestTokenFallsWithTheRole: a token can do no more than its member may now.
+// TestTokenFallsWithTheRole: a token has no more rights than its member has at
+// present.
 func TestTokenFallsWithTheRole(t *testing.T) {
 	each(t, func(w *world) {
 		for _, handle := range []string{"root", "boss"} {
@@ -351,7 +353,7 @@ func TestInvitation(t *testing.T) {
 			_, err := w.e.Invite(w.Context(), admin, n)
 			w.refused(err, fermata.CodeInvalidRequest)
 		}
-		// The handle is taken while the invitation is on its way.
+		// The handle is taken before the invitation is accepted.
 		w.person("bob.b")
 		in, err := w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
 		w.ok(err)
@@ -379,7 +381,7 @@ func TestWithdrawnInvitation(t *testing.T) {
 		w.refused(w.e.Uninvite(w.Context(), admin, l.ID), fermata.CodeNotFound)
 		_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
 		w.refused(err, fermata.CodeUnauthenticated)
-		// A link that is no invitation is not withdrawn as one.
+		// A link that is no invitation cannot be withdrawn as one.
 		other, err := w.e.MakeLink(w.Context(), admin, "alice")
 		w.ok(err)
 		w.refused(w.e.Uninvite(w.Context(), admin, other.ID), fermata.CodeNotFound)

@@ -6,14 +6,16 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// mostCompared is how many answered questions one is compared with, and
-// mostSuggested how many answers are suggested.
+// mostCompared is the largest number of answered questions that a question is
+// compared with. mostSuggested is the largest number of answers that are
+// suggested.
 const (
 	mostCompared  = 500
 	mostSuggested = 20
 )
 
-// Similar returns what people answered to questions like this one.
+// Similar returns the answers that people gave to questions like this one, the
+// most frequent first. There are at most 20.
 func (e *Engine) Similar(ctx context.Context, c fermata.Caller, id string) ([]fermata.PastAnswer, error) {
 	if err := c.May(fermata.ToReadQuestions, fermata.Somewhere); err != nil {
 		return nil, err

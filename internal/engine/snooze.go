@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Snooze puts a question off for the caller alone, or shows it again. Nobody
-// else is told.
+// Snooze hides a question for the caller alone, or shows it again. No other
+// person is told.
 func (e *Engine) Snooze(ctx context.Context, c fermata.Caller, id string, s fermata.Snooze) (*fermata.Question, error) {
 	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return nil, err

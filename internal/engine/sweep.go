@@ -10,17 +10,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// sweepBatch is how many rows a sweep takes at once; sweepWidth is how many of
-// them wait for a shared commit together.
+// sweepBatch is how many rows of each sort a sweep handles at once. sweepWidth
+// is how many of them may share a commit.
 const (
 	sweepBatch = 512
 	sweepWidth = 128
 )
 
-// Sweep settles everything whose time has come: held answers, deadlines,
-// leases, deferrals.
-// Several replicas may sweep at once; each row is settled once. It returns how
-// many rows it found.
+// Sweep settles every row whose time has come: held answers, deadlines, leases,
+// deferrals. Several replicas may sweep at the same time, and each row is
+// settled once. It returns the number of rows that it found.
 func (e *Engine) Sweep(ctx context.Context) (int, error) {
 	now, err := e.db.Now(ctx)
 	if err != nil {
@@ -43,14 +42,15 @@ func (e *Engine) Sweep(ctx context.Context) (int, error) {
 		{overdue.Tasks, e.wakeDue, func(id string) store.Ahead { return store.Ahead{Task: id} }},
 	} {
 		total += len(s.due)
-		// A row that cannot be settled must not keep the others waiting.
+		// A row that cannot be settled must not stop the others.
 		errs = append(errs, e.applyToEach(ctx, s.due, s.apply, s.ahead))
 	}
 	return total, errors.Join(errs...)
 }
 
-// applyToEach applies a change to every row in a transaction of its own; those that
-// come together share a commit. It returns the first error, after all are done.
+// applyToEach applies a change to every row, each in a transaction of its own.
+// Transactions that come together share a commit. It handles all rows and then
+// returns the first error.
 func (e *Engine) applyToEach(ctx context.Context, due []store.Due, apply func(tx *store.Tx, id string) error,
 	ahead func(id string) store.Ahead,
 ) error {
@@ -73,13 +73,13 @@ func (e *Engine) applyToEach(ctx context.Context, due []store.Due, apply func(tx
 	return first
 }
 
-// expireDue expires a question if that is still due.
+// expireDue expires a question if it is still due.
 func (e *Engine) expireDue(tx *store.Tx, id string) error {
 	_, _, err := e.current(tx, id)
 	return err
 }
 
-// loseDue takes a task back from a worker whose lease has ended.
+// loseDue takes a task back from a run whose lease has ended.
 func (e *Engine) loseDue(tx *store.Tx, id string) error {
 	run, err := tx.Run(id)
 	if err != nil || run.State != fermata.RunRunning || tx.Now().Before(run.LeaseUntil) {
@@ -90,7 +90,7 @@ func (e *Engine) loseDue(tx *store.Tx, id string) error {
 		return err
 	}
 	if t.State != fermata.TaskInProgress || t.RunID != run.ID {
-		// The task went on without it.
+		// The task continued without this run.
 		now := tx.Now()
 		run.State, run.EndedAt = fermata.RunLost, &now
 		tx.SaveRun(run)
@@ -99,7 +99,7 @@ func (e *Engine) loseDue(tx *store.Tx, id string) error {
 	return e.handBack(tx, t, run, fermata.RunLost)
 }
 
-// wakeDue makes a task ready whose instant has come.
+// wakeDue makes a deferred or blocked task ready if its instant has come.
 func (e *Engine) wakeDue(tx *store.Tx, id string) error {
 	t, err := tx.Task(id)
 	if err != nil || t.DeferUntil == nil || tx.Now().Before(*t.DeferUntil) {
@@ -118,10 +118,11 @@ func (e *Engine) wakeDue(tx *store.Tx, id string) error {
 	return nil
 }
 
-// sweepEvery is how often the clock is looked at; the deadline itself decides.
+// sweepEvery is the time between two sweeps. A late sweep changes no outcome:
+// the deadline itself decides.
 const sweepEvery = 250 * time.Millisecond
 
-// forgetAfter is how long idempotency keys of requests are remembered.
+// forgetAfter is how long the idempotency keys of requests are kept.
 const forgetAfter = 48 * time.Hour
 
 // RunSweeps sweeps until ctx ends.
@@ -155,7 +156,8 @@ func (e *Engine) RunSweeps(ctx context.Context) {
 	}
 }
 
-// pause waits, so that a database that is away does not fill the log.
+// pause waits after an error, so that a database that is away does not fill the
+// log.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -13,23 +13,24 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// tailKept is how many of a workspace's last events are kept in memory for
-// everybody who streams them; whoever is further behind reads the database.
+// tailKept is how many of a workspace's newest events are kept in memory for
+// all streams. A reader that is further behind reads the database.
 const tailKept = 1024
 
-// tailPage is how many events a reader gets at once.
+// tailPage is the largest number of events that a reader gets at once.
 const tailPage = 256
 
-// TailEvent is an event and its JSON, which is written once for all readers.
+// TailEvent is an event and its JSON, which is encoded once for all readers.
 type TailEvent struct {
 	*fermata.Event
 	JSON []byte
-	// project is that of the event's task; nil until it was looked up.
+	// project is the project of the event's task. It is nil until it was looked up.
 	project atomic.Pointer[string]
 }
 
-// Tail is the end of every workspace's events, shared by all streams of the
-// process. Replay and live are the same: read what follows a number, or wait.
+// Tail holds the newest events of every workspace, shared by all streams of the
+// process. Replay and live reading are the same: read what follows a number, or
+// wait.
 type Tail struct {
 	e  *Engine
 	mu sync.Mutex
@@ -37,7 +38,7 @@ type Tail struct {
 }
 
 type workspaceTail struct {
-	// events are the last ones without a gap; last is the number of the newest.
+	// events are the newest events without a gap. last is the number of the newest one.
 	events []*TailEvent
 	last   int64
 	// more is closed and replaced when events arrive.
@@ -46,7 +47,7 @@ type workspaceTail struct {
 
 func newTail(e *Engine) *Tail { return &Tail{e: e, of: map[string]*workspaceTail{}} }
 
-// Tail returns the live end of the events.
+// Tail returns the shared end of the event log.
 func (e *Engine) Tail() *Tail { return e.tail }
 
 // Head returns the number of the workspace's last event.
@@ -55,8 +56,8 @@ func (t *Tail) Head(ctx context.Context, workspace string) (int64, error) {
 	return head.Seq, err
 }
 
-// add appends what this process committed. When another replica committed in
-// between, the gap is read from the database first.
+// add appends events that this process committed. If another replica committed
+// before them, the missing events are first read from the database.
 func (t *Tail) add(workspace string, events []*fermata.Event) {
 	t.forget(events)
 	t.mu.Lock()
@@ -103,8 +104,8 @@ func (t *Tail) workspaces() []string {
 	return slices.Collect(maps.Keys(t.of))
 }
 
-// forget drops what events make stale. It comes before anybody is shown them:
-// who has seen a revocation must find it in force.
+// forget drops cached data that the events make stale. It runs before readers
+// get the events: a reader that has seen a revocation must find it in force.
 func (t *Tail) forget(events []*fermata.Event) {
 	for _, e := range events {
 		switch e.Type {
@@ -119,8 +120,8 @@ func (t *Tail) forget(events []*fermata.Event) {
 	}
 }
 
-// dispatch wakes who waits. There is nothing to tell when somebody else was
-// faster to catch up.
+// dispatch wakes the calls that wait for the events. There are none if another
+// goroutine caught up first.
 func (t *Tail) dispatch(events []*fermata.Event) {
 	if len(events) == 0 {
 		return
@@ -133,7 +134,7 @@ func (t *Tail) dispatch(events []*fermata.Event) {
 	}
 }
 
-// catchUp reads what other replicas committed since the last event that is
+// catchUp reads the events that other replicas committed after the last event
 // known here.
 func (t *Tail) catchUp(ctx context.Context, workspace string) error {
 	for {
@@ -147,7 +148,7 @@ func (t *Tail) catchUp(ctx context.Context, workspace string) error {
 		t.forget(events)
 		t.mu.Lock()
 		w := t.workspace(workspace)
-		// Somebody else may have caught up meanwhile.
+		// Another goroutine may have caught up in the meantime.
 		for len(events) > 0 && events[0].Seq <= w.last {
 			events = events[1:]
 		}
@@ -159,7 +160,7 @@ func (t *Tail) catchUp(ctx context.Context, workspace string) error {
 	}
 }
 
-// start makes the tail begin at the workspace's present end.
+// start sets the beginning of the tail to the workspace's present end.
 func (t *Tail) start(ctx context.Context, workspace string) error {
 	head, err := t.Head(ctx, workspace)
 	if err != nil {
@@ -192,8 +193,8 @@ func (t *Tail) Next(ctx context.Context, workspace string, after int64) ([]*Tail
 	}
 }
 
-// eventsAfter returns what is in memory; old reports that the reader is further
-// behind.
+// eventsAfter returns events from memory. old reports that the reader is too
+// far behind, so that it must read the database.
 func (t *Tail) eventsAfter(workspace string, after int64) (events []*TailEvent, more chan struct{}, old bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -215,8 +216,8 @@ func (t *Tail) eventsAfter(workspace string, after int64) (events []*TailEvent, 
 	return events, w.more, false
 }
 
-// VisibilityFilter returns a function that reports whether the caller sees one of the events. Callers who see every project see every
-// event. Others see the events of tasks in their projects.
+// VisibilityFilter returns a function that reports whether the caller may see one of the events. A caller who may see
+// every project sees every event. Another caller sees the events of tasks in their projects.
 func (t *Tail) VisibilityFilter(ctx context.Context, c fermata.Caller, events []*TailEvent) (func(*TailEvent) bool, error) {
 	projects := c.VisibleProjects()
 	if projects.HasAll() {
@@ -251,7 +252,7 @@ func encode(e *fermata.Event) []byte {
 	return b
 }
 
-// replay reads events that are no longer in memory.
+// replay reads events from the database that are not in memory.
 func (t *Tail) replay(ctx context.Context, workspace string, after int64) ([]*TailEvent, error) {
 	events, err := t.e.db.In(ctx, workspace).Events(store.EventFilter{After: after, Limit: tailPage})
 	if err != nil {
@@ -264,8 +265,8 @@ func (t *Tail) replay(ctx context.Context, workspace string, after int64) ([]*Ta
 	return out, nil
 }
 
-// Start makes the tails and the watch of the clock begin where the events end
-// now. It comes before the first reader.
+// Start makes the tails begin at the present end of the events, and starts the
+// watch of the clock. Call it before the first reader starts.
 func (e *Engine) Start(ctx context.Context) error {
 	if err := e.db.WatchClock(ctx); err != nil {
 		return err
@@ -282,8 +283,8 @@ func (e *Engine) Start(ctx context.Context) error {
 	return nil
 }
 
-// RunTail follows the commits of other replicas until ctx ends: it is woken by
-// their notifications, and looks once a second anyway.
+// RunTail follows the commits of other replicas until ctx ends. Their
+// notifications wake it, and it also looks once a second.
 func (e *Engine) RunTail(ctx context.Context) {
 	heard := make(chan struct{}, 1)
 	var parts sync.WaitGroup
@@ -311,8 +312,8 @@ func (e *Engine) RunTail(ctx context.Context) {
 	}
 }
 
-// listen hears of other replicas' commits, and connects again when it is cut
-// off.
+// listen waits for notifications of other replicas' commits. It connects again
+// after an error.
 func (e *Engine) listen(ctx context.Context, heard chan<- struct{}) {
 	for ctx.Err() == nil {
 		err := e.db.Listen(ctx, func(string) {
@@ -329,8 +330,8 @@ func (e *Engine) listen(ctx context.Context, heard chan<- struct{}) {
 	}
 }
 
-// tellEvery is how far notifications are apart at least: under load, one
-// stands for all commits in between.
+// tellEvery is the shortest time between two notifications. Under load, one
+// notification stands for all commits in between.
 const tellEvery = 20 * time.Millisecond
 
 // tellOthers sends one notification for all commits since the last one.

@@ -25,8 +25,8 @@ func (w *world) note(n int) {
 	}))
 }
 
-// follow reads events behind a number until it has seen the last one, and
-// checks that none is missing or comes twice.
+// follow reads the events after a number until the last one. It checks that
+// none is missing and none comes twice.
 func follow(ctx context.Context, e *engine.Engine, after, last int64) error {
 	for after < last {
 		events, err := e.Tail().Next(ctx, store.DefaultWorkspace, after)
@@ -133,7 +133,7 @@ func TestTailUnderConcurrentWriters(t *testing.T) {
 	})
 }
 
-// replica is one more engine on the same PostgreSQL, which hears of the others.
+// replica returns one more engine on the same PostgreSQL, which follows the others.
 func (w *world) replica() *engine.Engine {
 	w.Helper()
 	e := engine.New(storetest.Open(w.T, w.opts), engine.Options{})
@@ -141,8 +141,8 @@ func (w *world) replica() *engine.Engine {
 	return e
 }
 
-// tail lets an engine follow the others until the test ends. It hears of them by wake-ups alone: it looks by itself
-// long after the test.
+// tail lets an engine follow the others until the test ends. Only wake-ups can wake it, because its next look would
+// be long after the test.
 func (w *world) tail(e *engine.Engine) {
 	w.Helper()
 	engine.SetLook(e, 24*time.Hour)
@@ -197,8 +197,8 @@ func TestTailOfReplicas(t *testing.T) {
 	})
 }
 
-// TestReplicaHears: an answer on one replica wakes who waits on the other, and
-// a revocation and a policy reach it.
+// TestReplicaHears: an answer on one replica wakes a call that waits on the
+// other, and a revocation and a policy reach it.
 func TestReplicaHears(t *testing.T) {
 	onReplicas(t, func(w *world, other *engine.Engine) {
 		token := w.token(fermata.NewToken{Scopes: []fermata.Scope{fermata.ScopeAsk}})

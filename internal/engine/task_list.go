@@ -24,7 +24,8 @@ type TaskFilter struct {
 	Cursor string
 }
 
-// query returns the filter for the store.
+// taskQuery returns the filter for the store. It refuses unknown states and
+// sort orders.
 func (e *Engine) taskQuery(ctx context.Context, c fermata.Caller, f TaskFilter) (store.TaskFilter, error) {
 	q := store.TaskFilter{
 		States: f.State, Project: f.Project, Label: f.Label, Agent: f.Agent, ParentID: f.ParentID, Text: f.Q,
@@ -79,7 +80,8 @@ func (e *Engine) Tasks(ctx context.Context, c fermata.Caller, f TaskFilter) ([]*
 }
 
 // TaskCounts counts the tasks of a filter by state and by column of a board.
-// The states of the filter do not count: the counts tell what each would hold.
+// The states of the filter are ignored, because the counts tell how many tasks
+// each state would show.
 func (e *Engine) TaskCounts(ctx context.Context, c fermata.Caller, f TaskFilter) (fermata.TaskCounts, error) {
 	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
 		return fermata.TaskCounts{}, err

@@ -24,8 +24,8 @@ func TestCancelNeverResumes(t *testing.T) {
 	})
 }
 
-// TestCancelTakesTheSubtree: whatever state the tasks below are in, also below
-// a task that has ended.
+// TestCancelTakesTheSubtree: tasks in every state are cancelled, even below a
+// task that has ended.
 func TestCancelTakesTheSubtree(t *testing.T) {
 	each(t, func(w *world) {
 		root := w.running(fermata.NewTask{})
@@ -295,8 +295,8 @@ func TestReopen(t *testing.T) {
 	})
 }
 
-// TestReopenedIntoBlocked: a task that ended and still depends on another is
-// ready again, and waits for it.
+// TestReopenedIntoBlocked: an ended task that still depends on another one
+// becomes ready, and then waits for it.
 func TestReopenedIntoBlocked(t *testing.T) {
 	each(t, func(w *world) {
 		first := w.running(fermata.NewTask{})

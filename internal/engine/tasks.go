@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// taskID returns the whole id for what a person typed.
+// taskID returns the full id for an id, or the end of one, that a person typed.
 func (e *Engine) taskID(ctx context.Context, c fermata.Caller, typed string) (string, error) {
 	return e.reads(ctx, c).FindID("task", "tasks", fermata.PrefixTask, typed)
 }
@@ -36,7 +36,7 @@ func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.New
 	}
 	return write(ctx, e, c, fermata.ToCreateTask, func(tx *store.Tx) (*fermata.Task, error) {
 		if n.SessionKey != "" && n.Runner == fermata.RunnerExternal {
-			// A session has one task at a time: it is joined, as by asking.
+			// A session has one task at a time. A new call joins it, as a question does.
 			t, err := taskOfSession(tx, c, fermata.ToCreateTask, n.SessionKey)
 			if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
 				return t, err
@@ -55,7 +55,7 @@ func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.New
 	})
 }
 
-// expandIDs replaces short endings by whole ids.
+// expandIDs replaces ids that were shortened to their end by full ids.
 func (e *Engine) expandIDs(ctx context.Context, c fermata.Caller, parent *string, blockedBy []string) error {
 	var err error
 	if parent != nil && *parent != "" {
@@ -108,7 +108,7 @@ func (e *Engine) createTask(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (
 	return t, nil
 }
 
-// checkParent refuses a parent that is not there, has ended, or is too deep.
+// checkParent refuses a parent that does not exist, has ended, or is too deep in the tree.
 func checkParent(tx *store.Tx, t *fermata.Task) error {
 	depth, id := 0, t.ParentID
 	for id != "" {
@@ -127,8 +127,8 @@ func checkParent(tx *store.Tx, t *fermata.Task) error {
 	return nil
 }
 
-// checkDependencies refuses a dependency that is not there, and a cycle with
-// its path.
+// checkDependencies refuses a dependency that does not exist. It refuses a
+// cycle, and the error shows the path.
 func (e *Engine) checkDependencies(tx *store.Tx, t *fermata.Task) error {
 	slices.Sort(t.BlockedBy)
 	t.BlockedBy = slices.Compact(t.BlockedBy)
@@ -146,7 +146,7 @@ func (e *Engine) checkDependencies(tx *store.Tx, t *fermata.Task) error {
 	return findCycle(tx, t.ID, []string{t.ID}, found, map[string]bool{})
 }
 
-// findCycle follows the dependencies from the path's last task.
+// findCycle follows the dependencies from the last task of the path.
 func findCycle(tx *store.Tx, start string, path []string, next []*fermata.Task, seen map[string]bool) error {
 	for _, t := range next {
 		here := append(slices.Clone(path), t.ID)
@@ -174,7 +174,7 @@ func (e *Engine) dependOn(tx *store.Tx, t *fermata.Task, on []string) error {
 	t.BlockedBy = append(t.BlockedBy, on...)
 	err := e.checkDependencies(tx, t)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		// The run is there; what its result names is not.
+		// The run exists, but a task that its result names does not.
 		return fermata.Errorf(fermata.CodeInvalidRequest, "%s", err)
 	}
 	if err == nil {
@@ -200,8 +200,8 @@ func (e *Engine) Task(ctx context.Context, c fermata.Caller, id string) (*fermat
 	return t, e.fill(ctx, r, c, []*fermata.Task{t})
 }
 
-// fill adds what is derived: the pending questions, what is waited for, whether a
-// person may resume, and why no running worker takes the task.
+// fill sets the derived fields: the pending question, what the task waits for,
+// whether a person may resume or pause it, and why no running worker takes it.
 func (e *Engine) fill(ctx context.Context, r store.Reader, c fermata.Caller, tasks []*fermata.Task) error {
 	var ids []string
 	for _, t := range tasks {
@@ -246,7 +246,7 @@ func (e *Engine) Tree(ctx context.Context, c fermata.Caller, id string) ([]*ferm
 	return all, e.fill(ctx, r, c, all)
 }
 
-// change loads a task, lets the clock decide first, and changes it.
+// change loads a task, settles its pending question if it is due, and then changes the task.
 func (e *Engine) change(
 	ctx context.Context, c fermata.Caller, v fermata.Verb, id string, fn func(tx *store.Tx, t *fermata.Task) error,
 ) (*fermata.Task, error) {
@@ -333,7 +333,7 @@ func (e *Engine) reblock(tx *store.Tx, t *fermata.Task, p fermata.TaskPatch, by 
 	return nil
 }
 
-// DeferTask puts a task off, until an instant or until somebody reopens it.
+// DeferTask defers a task until an instant, or without one until a person reopens it.
 func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, until *time.Time) (*fermata.Task, error) {
 	if until != nil {
 		if err := fermata.CheckInstant("until", *until); err != nil {
@@ -351,7 +351,7 @@ func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, unt
 			return fermata.Invalid(fermata.Problem{Field: "until", Message: "must be in the future"})
 		}
 		if t.State == fermata.TaskInProgress || t.State.Suspended() {
-			// Only its own run puts off what is under way, and what waits for a person waits already.
+			// Only its own run may defer a running task, and a suspended task waits already.
 			return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot become %s", t.State, fermata.TaskDeferred)
 		}
 		if err := move(tx, t, fermata.TaskDeferred, c.Actor()); err != nil {
@@ -384,17 +384,16 @@ func (e *Engine) reopen(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
 	}
 	endWaits(tx, t)
 	t.Attempts = 0
-	// What no run was handed is handed to the next one.
+	// The next run is handed everything that no run was handed.
 	if err := countUnread(tx, t); err != nil {
 		return err
 	}
 	return e.makeReady(tx, t, by)
 }
 
-// ResumeTask lets a suspended, blocked or deferred task go on without what it
-// waits for. A question that the task waits for closes without an answer: the agent is
-// told that nobody will answer, and decides itself. The words are those of the person
-// who resumes it; where no question takes them up they are a message.
+// ResumeTask makes a suspended, blocked or deferred task continue without what it waits for. A question that the task
+// waits for closes without an answer: the agent is told that nobody will answer, and decides for itself. The words
+// are those of the person who resumes the task. If no question takes them, they become a message.
 func (e *Engine) ResumeTask(ctx context.Context, c fermata.Caller, id, words string) (*fermata.Task, error) {
 	if words != "" {
 		if err := fermata.CheckMessage(words); err != nil {
@@ -427,7 +426,7 @@ func (e *Engine) ResumeTask(ctx context.Context, c fermata.Caller, id, words str
 	})
 }
 
-// addWords puts the words of whoever resumes a task into its thread.
+// addWords posts the words of the person who resumes a task in its thread.
 func (e *Engine) addWords(tx *store.Tx, t *fermata.Task, words string, by fermata.Actor) error {
 	if words == "" {
 		return nil
@@ -436,7 +435,7 @@ func (e *Engine) addWords(tx *store.Tx, t *fermata.Task, words string, by fermat
 }
 
 // Context returns what the next run of a task would be handed, or what its
-// current one was.
+// present run was handed.
 func (e *Engine) Context(ctx context.Context, c fermata.Caller, id string) (*fermata.ResumeContext, error) {
 	t, err := e.Task(ctx, c, id)
 	if err != nil {

@@ -8,16 +8,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// TimelineFilter asks for a part of a task's timeline.
+// TimelineFilter selects a part of a task's timeline.
 type TimelineFilter struct {
 	TaskID string
 	Limit  int
-	// Cursor leads to the part before.
+	// Cursor is the cursor of the part to return, as [Engine.Timeline] returned
+	// it; empty is the newest part.
 	Cursor string
 }
 
-// Timeline returns the last part of what happened to a task, oldest first, and
-// the cursor of the part before it.
+// Timeline returns the newest part of a task's timeline, or the part at the
+// cursor. The oldest entry comes first. It also returns the cursor of the part
+// before, or "" if there is none.
 func (e *Engine) Timeline(ctx context.Context, c fermata.Caller, f TimelineFilter) (fermata.Timeline, string, error) {
 	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
 		return nil, "", err
@@ -49,7 +51,8 @@ func (e *Engine) Timeline(ctx context.Context, c fermata.Caller, f TimelineFilte
 	return timeline, list.write(timeline[0].Seq), nil
 }
 
-// fillTimeline reads what the entries are about.
+// fillTimeline reads the messages, questions and runs that the entries refer
+// to.
 func fillTimeline(r store.Reader, c fermata.Caller, t *fermata.Task, timeline fermata.Timeline) error {
 	messageIDs, questionIDs, runIDs := timeline.Needs()
 	messages, err := r.MessagesByID(messageIDs)

@@ -55,7 +55,7 @@ func TestTimeline(t *testing.T) {
 	})
 }
 
-// told is an entry in few words.
+// told returns an entry in a short form.
 func told(e *fermata.TimelineEntry) string {
 	s := string(e.Kind)
 	if e.To != "" {

@@ -20,8 +20,8 @@ func (e *Engine) Undo(ctx context.Context, c fermata.Caller, id string) (*fermat
 	})
 }
 
-// hold keeps an answer until it is released. The event does not tell the
-// answer: agents read events.
+// hold stores an answer until it is released. The event does not contain the
+// answer, because agents read events.
 func hold(tx *store.Tx, q *fermata.Question) {
 	q.Held.Salt = rand.Text()
 	tx.Hold(q)
@@ -31,14 +31,15 @@ func hold(tx *store.Tx, q *fermata.Question) {
 	})
 }
 
-// release lets a held answer settle its question, by the door of every answer.
+// release settles a question with its held answer, in the same way as any other
+// answer.
 func (e *Engine) release(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 	by := q.Held.By
 	q.Release()
 	return e.settle(tx, t, q, by)
 }
 
-// releaseDue releases a held answer if that is still due.
+// releaseDue releases a held answer if it is still due.
 func (e *Engine) releaseDue(tx *store.Tx, id string) error {
 	tx.ForgetHeld(id)
 	_, _, err := e.current(tx, id)

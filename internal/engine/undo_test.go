@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// held answers with undo.
+// held gives an answer with undo.
 func (w *world) held(c fermata.Caller, id string, value any) *fermata.Question {
 	w.Helper()
 	q, err := w.e.Answer(w.Context(), c, id, fermata.Answer{Answer: value, Undo: true})
@@ -21,8 +21,8 @@ func (w *world) held(c fermata.Caller, id string, value any) *fermata.Question {
 	return q
 }
 
-// TestHeldUntilReleased: the task stands still until the answer counts, and
-// then goes on with it as with every answer.
+// TestHeldUntilReleased: the task waits until the answer counts, and then
+// continues as after any answer.
 func TestHeldUntilReleased(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.suspended(format)
@@ -47,8 +47,8 @@ func TestHeldUntilReleased(t *testing.T) {
 	})
 }
 
-// TestAHeldAnswerOfWhoMayNoMore: a held answer does not count if its author may not answer any more when it is released. The
-// question waits on.
+// TestAHeldAnswerOfWhoMayNoMore: a held answer does not count if its author may not answer at the time of the
+// release. The question stays open.
 func TestAHeldAnswerOfWhoMayNoMore(t *testing.T) {
 	for name, change := range map[string]func(w *world, question string){
 		"disabled": func(w *world, _ string) {
@@ -79,7 +79,7 @@ func TestAHeldAnswerOfWhoMayNoMore(t *testing.T) {
 	}
 }
 
-// TestReleasedByWhoeverLooks: the instant decides, not the sweep.
+// TestReleasedByWhoeverLooks: the instant of the release decides, not the sweep.
 func TestReleasedByWhoeverLooks(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")
@@ -97,8 +97,8 @@ func TestReleasedByWhoeverLooks(t *testing.T) {
 	})
 }
 
-// TestHeldBeforeTheDeadline: an answer in time counts, also when it is held up
-// to the deadline.
+// TestHeldBeforeTheDeadline: an answer before the deadline counts, even if it
+// is held until the deadline.
 func TestHeldBeforeTheDeadline(t *testing.T) {
 	each(t, func(w *world) {
 		ask := format
@@ -138,8 +138,8 @@ func TestUndone(t *testing.T) {
 	})
 }
 
-// TestAgentsDoNotLearnHeldAnswers: nothing that an agent reads tells what may
-// still be taken back.
+// TestAgentsDoNotLearnHeldAnswers: no data for agents contains an answer that
+// can still be taken back.
 func TestAgentsDoNotLearnHeldAnswers(t *testing.T) {
 	each(t, func(w *world) {
 		ask := format
@@ -172,7 +172,7 @@ func TestAgentsDoNotLearnHeldAnswers(t *testing.T) {
 }
 
 // TestNextQuestionReplacesAHeldOne: an agent that was resumed by a message asks
-// anew; what was not released yet goes with its question.
+// a new question. A held answer ends with the old question.
 func TestNextQuestionReplacesAHeldOne(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.suspended(format)
@@ -189,8 +189,8 @@ func TestNextQuestionReplacesAHeldOne(t *testing.T) {
 }
 
 // TestOneEndOfAHeldAnswer: the release, an undo, a cancellation, the deadline
-// and another's answer meet; one of them decides, and no answer that was taken
-// back counts.
+// and another person's answer happen at the same time. One of them decides, and
+// an answer that was taken back does not count.
 func TestOneEndOfAHeldAnswer(t *testing.T) {
 	each(t, func(w *world) {
 		for round := range 8 {
@@ -245,8 +245,8 @@ func TestOneEndOfAHeldAnswer(t *testing.T) {
 	})
 }
 
-// TestAnOvertakenAnswerIsKept: whatever closes a question over an answer that could still
-// be taken back, people can read that answer, and agents are told nothing of it.
+// TestAnOvertakenAnswerIsKept: if a question closes over an answer that could still be taken back, people can read
+// that answer, and agents cannot.
 func TestAnOvertakenAnswerIsKept(t *testing.T) {
 	overtake := map[string]func(w *world, task, question string) error{
 		"withdrawn": func(w *world, _, question string) error {

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Views lists the caller's saved views and those that others share, without those of a project that the caller does not
-// see.
+// Views lists the caller's saved views and those that others share. Views of a project that the caller may not see
+// are left out.
 func (e *Engine) Views(ctx context.Context, c fermata.Caller) ([]fermata.SavedView, error) {
 	if err := c.May(fermata.ToReadOwn, c.OwnPlace()); err != nil {
 		return nil, err
@@ -28,7 +28,8 @@ func (e *Engine) Views(ctx context.Context, c fermata.Caller) ([]fermata.SavedVi
 	return views, err
 }
 
-// SaveView writes a view of the caller's under its name.
+// SaveView stores a view of the caller under its name. It replaces an earlier view with that name. One member may
+// have at most [fermata.MaxViews].
 func (e *Engine) SaveView(ctx context.Context, c fermata.Caller, v fermata.SavedView) (fermata.SavedView, error) {
 	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return v, err
@@ -52,7 +53,7 @@ func (e *Engine) SaveView(ctx context.Context, c fermata.Caller, v fermata.Saved
 	})
 }
 
-// DeleteView removes a view of the caller's.
+// DeleteView removes a view of the caller.
 func (e *Engine) DeleteView(ctx context.Context, c fermata.Caller, name string) error {
 	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestRunCannotEndOverUnreadWords: a message that comes while a run ends keeps the
-// result, and the task goes on with it in the same session.
+// TestRunCannotEndOverUnreadWords: if a message comes while a run ends, the result is stored, and the task continues
+// with the message in the same session.
 func TestRunCannotEndOverUnreadWords(t *testing.T) {
 	other := "another task"
 	for name, result := range map[string]fermata.Result{
@@ -37,8 +37,8 @@ func TestRunCannotEndOverUnreadWords(t *testing.T) {
 	}
 }
 
-// TestRunCannotEndOverAnUnreadAnswer: an answer to what the agent asked on the side
-// counts as a person's words; what time decided does not.
+// TestRunCannotEndOverAnUnreadAnswer: an answer to a side question of the agent counts as a person's words. A
+// deadline does not.
 func TestRunCannotEndOverAnUnreadAnswer(t *testing.T) {
 	each(t, func(w *world) {
 		note := fermata.Ask{Type: fermata.NonBlocking, Question: "Which?", ResponseType: fermata.ResponseText, Default: "a"}
@@ -50,7 +50,7 @@ func TestRunCannotEndOverAnUnreadAnswer(t *testing.T) {
 	})
 }
 
-// TestRunCannotEndOverAnUnreadReason: so does the reason for which a person withdrew a question.
+// TestRunCannotEndOverAnUnreadReason: the reason with which a person withdrew a question counts as their words, too.
 func TestRunCannotEndOverAnUnreadReason(t *testing.T) {
 	each(t, func(w *world) {
 		note := fermata.Ask{Type: fermata.NonBlocking, Question: "Which?", ResponseType: fermata.ResponseText, Default: "a"}
@@ -67,8 +67,7 @@ func TestRunCannotEndOverAnUnreadReason(t *testing.T) {
 	})
 }
 
-// TestRunThatEndsReleasesHeldAnswers: an answer that its author could still take back is
-// not dropped when the run ends; it counts at once.
+// TestRunThatEndsReleasesHeldAnswers: a held answer is not dropped when the run ends; it counts at once.
 func TestRunThatEndsReleasesHeldAnswers(t *testing.T) {
 	each(t, func(w *world) {
 		for _, ask := range []fermata.Ask{format, {Type: fermata.NonBlocking, Question: "Which?", Default: "json"}} {
@@ -84,7 +83,7 @@ func TestRunThatEndsReleasesHeldAnswers(t *testing.T) {
 	})
 }
 
-// TestWhatTimeDecidedEndsWithItsRun: a run ends its task over a question that nobody answered.
+// TestWhatTimeDecidedEndsWithItsRun: a run may end its task although a deadline closed its question.
 func TestWhatTimeDecidedEndsWithItsRun(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.running(fermata.NewTask{})
@@ -99,7 +98,7 @@ func TestWhatTimeDecidedEndsWithItsRun(t *testing.T) {
 	})
 }
 
-// TestFailingRunsEndTheTask: unread words bring a failed task back, but not for ever.
+// TestFailingRunsEndTheTask: unread words resume a failed task, but not without limit.
 func TestFailingRunsEndTheTask(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.running(fermata.NewTask{MaxAttempts: 2})
@@ -116,8 +115,8 @@ func TestFailingRunsEndTheTask(t *testing.T) {
 	})
 }
 
-// TestUnheardWordsAreTakenBack: what a run was handed and its agent was never told is
-// handed to the next run, and nothing else is.
+// TestUnheardWordsAreTakenBack: words that a run was handed but its agent was never told are handed to the next run,
+// and nothing else is.
 func TestUnheardWordsAreTakenBack(t *testing.T) {
 	each(t, func(w *world) {
 		for result, state := range map[fermata.Result]fermata.TaskState{
@@ -137,8 +136,8 @@ func TestUnheardWordsAreTakenBack(t *testing.T) {
 	})
 }
 
-// TestUnheardAnswerIsTakenBack: an agent that ends to wait for a question which was
-// answered meanwhile, and handed to its own run, is not left waiting.
+// TestUnheardAnswerIsTakenBack: an agent ends to wait for a question that was answered in the meantime and handed to
+// its own run. The task must not wait.
 func TestUnheardAnswerIsTakenBack(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.running(fermata.NewTask{})
@@ -175,7 +174,7 @@ func TestDecideYourself(t *testing.T) {
 					}
 				}
 				w.equal(name == "approval", strings.Contains(c.Context.Text, "do not do it"))
-				// Ending to wait once more finds nothing to wait for.
+				// A second end to wait finds nothing to wait for.
 				_, err = w.tryFinish(c, fermata.Finish{Result: fermata.ResultNeedsInput})
 				w.refused(err, fermata.CodeInvalidRequest)
 				w.complete(c)
@@ -185,8 +184,7 @@ func TestDecideYourself(t *testing.T) {
 	}
 }
 
-// TestDecideYourselfMeanwhile: the question of a task that goes on with a message, or
-// whose agent runs, closes as well.
+// TestDecideYourselfMeanwhile: the question also closes if its task was resumed by a message, or if its agent runs.
 func TestDecideYourselfMeanwhile(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.suspended(format)
@@ -205,8 +203,8 @@ func TestDecideYourselfMeanwhile(t *testing.T) {
 	})
 }
 
-// TestDecideYourselfOfAnExternalTask: whoever waits learns that there is no answer; the
-// task of a single question ends with it.
+// TestDecideYourselfOfAnExternalTask: a waiting caller learns that there is no answer. A task for a single question
+// ends with it.
 func TestDecideYourselfOfAnExternalTask(t *testing.T) {
 	each(t, func(w *world) {
 		for single, want := range map[bool]fermata.TaskState{false: fermata.TaskInProgress, true: fermata.TaskCancelled} {
@@ -220,7 +218,7 @@ func TestDecideYourselfOfAnExternalTask(t *testing.T) {
 	})
 }
 
-// TestResumeWithWords: where no question takes them up, the words are a message.
+// TestResumeWithWords: if no question takes the words, they become a message.
 func TestResumeWithWords(t *testing.T) {
 	each(t, func(w *world) {
 		first := w.running(fermata.NewTask{})
@@ -235,8 +233,8 @@ func TestResumeWithWords(t *testing.T) {
 	})
 }
 
-// TestGateOfADecidedCall: the run that was told to decide itself is refused the same
-// call without asking; a later one is asked again.
+// TestGateOfADecidedCall: if a person let the run decide about a call, the same call of this run is denied without
+// asking. In a later run, people are asked again.
 func TestGateOfADecidedCall(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.running(fermata.NewTask{})
@@ -260,8 +258,8 @@ func TestGateOfADecidedCall(t *testing.T) {
 	})
 }
 
-// TestWhyATaskWasCancelledIsKept: the words stay in the thread, for people and for the
-// run that goes on when somebody reopens the task, or a task below it.
+// TestWhyATaskWasCancelledIsKept: the reason stays in the thread, for people and for the next run after the task, or
+// a task below it, is reopened.
 func TestWhyATaskWasCancelledIsKept(t *testing.T) {
 	each(t, func(w *world) {
 		parent := w.running(fermata.NewTask{})
@@ -278,7 +276,7 @@ func TestWhyATaskWasCancelledIsKept(t *testing.T) {
 			w.ok(err)
 			rc := w.claimed(id).Context
 			w.equal([]string{"use staging"}, handed(rc))
-			// An agent does not take the reason for an order that holds.
+			// The agent must not take the old reason for an order.
 			if !rc.Messages[0].Cancels || !strings.Contains(rc.Text, "alice (human) cancelled the task at ") || !strings.Contains(rc.Text, "It was reopened since.") {
 				w.Errorf("the agent is told:\n%s", rc.Text)
 			}
@@ -286,8 +284,8 @@ func TestWhyATaskWasCancelledIsKept(t *testing.T) {
 	})
 }
 
-// TestWordsOfASecondCancelAreRefused: what is cancelled stays as it is, so other words
-// have no place. The same again is fine.
+// TestWordsOfASecondCancelAreRefused: a cancelled task stays unchanged, so a second call with another reason is
+// refused. The same reason is no error.
 func TestWordsOfASecondCancelAreRefused(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")

@@ -11,10 +11,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// noteEvery is the shortest time between two records of the same worker.
+// noteEvery is the shortest time between two database records of the same worker.
 const noteEvery = 30 * time.Second
 
-// roll holds when this process last recorded each worker, so that not every claim writes.
+// roll remembers when this process last recorded each worker, so that not every claim causes a write.
 type roll struct {
 	mu    sync.Mutex
 	noted map[string]time.Time
@@ -40,20 +40,20 @@ func (l *roll) shouldRecord(key string) bool {
 	return true
 }
 
-// forget makes the worker due again. The caller could not record it.
+// forget makes the worker due for a record again, because the caller could not store it.
 func (l *roll) forget(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.noted, key)
 }
 
-// rollKey tells workers apart.
+// rollKey returns a key that is different for workers that take different tasks.
 func rollKey(workspace string, w fermata.Worker) (string, error) {
 	key, err := json.Marshal([]any{workspace, w.Name, w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible})
 	return string(key), err
 }
 
-// noteWorker records that the worker asked for a task, and which tasks it takes.
+// noteWorker records that the worker asked for a task, and which tasks it takes. It writes at most once in noteEvery.
 func (e *Engine) noteWorker(ctx context.Context, c fermata.Caller, w fermata.Worker) error {
 	key, err := rollKey(c.WorkspaceID, w)
 	if err != nil || !e.roll.shouldRecord(key) {
@@ -69,7 +69,8 @@ func (e *Engine) noteWorker(ctx context.Context, c fermata.Caller, w fermata.Wor
 	return err
 }
 
-// LeaveWorker removes a worker from the list, because it asks for no task any more. The request is the one with which it claimed.
+// LeaveWorker removes a worker that stops asking for tasks from the list. The request must be the one with which it
+// claimed.
 func (e *Engine) LeaveWorker(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest) error {
 	if err := c.May(fermata.ToClaim, fermata.Somewhere); err != nil {
 		return err
@@ -90,8 +91,7 @@ func (e *Engine) LeaveWorker(ctx context.Context, c fermata.Caller, r fermata.Cl
 	return err
 }
 
-// Workers lists the workers of the last week that take tasks of a project which the
-// caller sees.
+// Workers lists the workers of the last week that take tasks of a project which the caller may see.
 func (e *Engine) Workers(ctx context.Context, c fermata.Caller) ([]fermata.Worker, error) {
 	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (e *Engine) workers(ctx context.Context, c fermata.Caller) ([]fermata.Worke
 	return seen, err
 }
 
-// fillNoWorker sets the reason on each task that no running worker takes.
+// fillNoWorker sets the reason on each task that waits for a worker but that no running worker takes.
 func (e *Engine) fillNoWorker(ctx context.Context, c fermata.Caller, tasks []*fermata.Task) error {
 	if !slices.ContainsFunc(tasks, (*fermata.Task).WaitsForWorker) {
 		return nil

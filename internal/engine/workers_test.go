@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// A waiting task says why no running worker takes it, for as long as that is so.
+// A waiting task shows why no running worker takes it, as long as this is true.
 func TestTasksSayThatNoWorkerTakesThem(t *testing.T) {
 	each(t, func(w *world) {
 		command := json.RawMessage(`{"command":["make"]}`)
@@ -44,7 +44,7 @@ func TestTasksSayThatNoWorkerTakesThem(t *testing.T) {
 		w.equal(task.ID, first.Task.ID)
 		lacks("")
 
-		// A worker that holds a task counts as running, also long after its last claim.
+		// A worker that holds a task counts as running, even long after its last claim.
 		task = w.task(fermata.NewTask{Spec: command})
 		lacks("")
 		w.clock.Advance(30 * time.Minute)
@@ -56,7 +56,7 @@ func TestTasksSayThatNoWorkerTakesThem(t *testing.T) {
 	})
 }
 
-// A worker that ends is not running any more, and is again as soon as it claims. It takes no other worker from the list.
+// A worker that leaves is not running until it claims again. It removes no other worker from the list.
 func TestAWorkerThatEndsIsNotRunning(t *testing.T) {
 	each(t, func(w *world) {
 		own, shell := fermata.ClaimRequest{Worker: "own"}, fermata.ClaimRequest{Worker: "own", Runners: []string{"shell"}}
@@ -84,7 +84,7 @@ func TestAWorkerThatEndsIsNotRunning(t *testing.T) {
 	})
 }
 
-// The list has the workers and what they take. It hides workers of projects that the caller does not see.
+// The list shows the workers and the tasks they take. It hides workers of projects that the caller may not see.
 func TestWorkersAreListed(t *testing.T) {
 	each(t, func(w *world) {
 		for _, r := range []fermata.ClaimRequest{

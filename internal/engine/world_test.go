@@ -115,7 +115,7 @@ func (w *world) heartbeat(c *fermata.Claim) *fermata.HeartbeatReply {
 	return reply
 }
 
-// sweep lets time pass and what is due be settled.
+// sweep lets time pass, and then sweeps.
 func (w *world) sweep(d time.Duration) {
 	w.Helper()
 	w.clock.Advance(d)
@@ -123,7 +123,7 @@ func (w *world) sweep(d time.Duration) {
 	w.ok(err)
 }
 
-// runState returns where a run stands.
+// runState returns the state of a run.
 func (w *world) runState(id string) fermata.RunState {
 	w.Helper()
 	r, err := w.e.Run(w.Context(), w.agent, id)
@@ -139,7 +139,7 @@ func (w *world) setPolicy(change func(p *fermata.Policy)) {
 	w.ok(err)
 }
 
-// handed says what a run was handed: messages and the titles of questions.
+// handed lists the messages and the titles of questions that a run was handed.
 func handed(rc *fermata.ResumeContext) []string {
 	out := []string{}
 	if rc == nil {

@@ -12,16 +12,17 @@ type idempotencyKey struct{}
 
 type idempotency struct{ key, fingerprint string }
 
-// WithIdempotency makes the next write in ctx happen once: a later write with
-// the same key and fingerprint by the same caller returns the first one's
-// result, one with another fingerprint is refused with
-// [fermata.CodeIdempotencyConflict]. An empty key takes away that of ctx.
+// WithIdempotency makes the next write in ctx happen once. A later write with
+// the same key and fingerprint by the same caller returns the first result. A
+// write with another fingerprint is refused with
+// [fermata.CodeIdempotencyConflict]. An empty key removes the key of ctx.
 func WithIdempotency(ctx context.Context, key, fingerprint string) context.Context {
 	return context.WithValue(ctx, idempotencyKey{}, idempotency{key, fingerprint})
 }
 
 // write runs fn in a transaction of the caller's workspace, once for an
-// idempotency key. A replay asks for the verb again; fn asks for it itself.
+// idempotency key. A replay checks the permission for the verb again; fn checks
+// it itself.
 func write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Verb, fn func(tx *store.Tx) (T, error), ahead ...store.Ahead) (T, error) {
 	var out T
 	var refusal error
@@ -62,18 +63,20 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Ve
 }
 
 // Write runs fn in a transaction of the caller's workspace, once for the
-// idempotency key in ctx: the way in which rooms beside the engine change what
-// is theirs.
+// idempotency key in ctx. Packages beside the engine use it to change their own
+// data.
 func Write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Verb, fn func(tx *store.Tx) (T, error)) (T, error) {
 	return write(ctx, e, c, v, fn)
 }
 
-// tooLateError refuses a call because time decided first, in the same transaction.
-// What time decided stays: whoever is told of it must find it.
+// tooLateError refuses a call because a deadline or another clock decided
+// first, in the same transaction. The transaction is still committed, because
+// the caller must find what the clock decided.
 type tooLateError struct{ error }
 
-// refuse returns the refusal of a call. If time had decided before it, and the
-// call itself did nothing since, that is kept.
+// refuse returns the refusal of a call. If a clock decided before the call and
+// the call itself appended nothing, it returns a tooLateError, so that the
+// decision of the clock is saved.
 func refuse(tx *store.Tx, timeDecided int, err error) error {
 	if err != nil && timeDecided > 0 && tx.Appended() == timeDecided {
 		return tooLateError{err}

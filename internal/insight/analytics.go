@@ -11,24 +11,25 @@ import (
 )
 
 const (
-	// defaultDays is how far analytics look back unless they are told.
+	// defaultDays is how many days analytics look back by default.
 	defaultDays = 30
-	// mostSteps bounds a series.
+	// mostSteps is the largest number of steps of a series.
 	mostSteps = 1000
-	// mostCommon bounds the list of the most common questions.
+	// mostCommon is the largest length of the list of the most common
+	// questions; defaultCommon is the default one.
 	mostCommon, defaultCommon = 100, 20
 )
 
-// Query says which questions analytics are about: those that were asked in a
-// period.
+// Query selects the questions for analytics: those that were asked in a period.
 type Query struct {
-	// From and To bound when they were asked; nil is 30 days before To, and now.
+	// From and To bound the time at which they were asked. A nil From means 30
+	// days before To; a nil To means now.
 	From, To *time.Time
 	Project  string
 	Type     string
 	// Interval is the length of a step of a series; empty is a day.
 	Interval fermata.SeriesInterval
-	// Limit is how many of the most common questions to list; 0 is 20.
+	// Limit is the number of most common questions to list; 0 means 20.
 	Limit int
 }
 
@@ -44,10 +45,10 @@ func (q Query) checkInstants() error {
 	return nil
 }
 
-// Analytics tell how people and agents fare with questions.
+// Analytics computes figures on how people and agents deal with questions.
 type Analytics struct{ Engine *engine.Engine }
 
-// filter checks the query and returns it as the store knows it.
+// filter checks the query and returns it as a filter of the store.
 func (a Analytics) filter(ctx context.Context, q Query) (store.ClosingFilter, error) {
 	f := store.ClosingFilter{Project: q.Project, Type: q.Type}
 	if q.Type != "" && !slices.Contains(fermata.QuestionTypes, fermata.QuestionType(q.Type)) {
@@ -63,7 +64,7 @@ func (a Analytics) filter(ctx context.Context, q Query) (store.ClosingFilter, er
 		if err != nil {
 			return f, err
 		}
-		// What was asked in this very millisecond counts, too.
+		// Questions that were asked in this very millisecond count, too.
 		f.Asked.To = now.Add(time.Millisecond)
 	}
 	f.Asked.From = f.Asked.To.AddDate(0, 0, -defaultDays)
@@ -76,7 +77,7 @@ func (a Analytics) filter(ctx context.Context, q Query) (store.ClosingFilter, er
 	return f, nil
 }
 
-// Summary returns a period at a glance.
+// Summary returns the figures of a period.
 func (a Analytics) Summary(ctx context.Context, c fermata.Caller, q Query) (s fermata.AnalyticsSummary, err error) {
 	f, err := a.filter(ctx, q)
 	if err != nil {
@@ -107,7 +108,7 @@ func (a Analytics) Summary(ctx context.Context, c fermata.Caller, q Query) (s fe
 	return s, nil
 }
 
-// Series returns a period step by step.
+// Series returns the figures of a period for each step.
 func (a Analytics) Series(ctx context.Context, c fermata.Caller, q Query) (s fermata.AnalyticsSeries, err error) {
 	f, err := a.filter(ctx, q)
 	if err != nil {
@@ -171,7 +172,7 @@ func (a Analytics) Questions(ctx context.Context, c fermata.Caller, q Query) (s 
 	return s, nil
 }
 
-// Responders returns who answered.
+// Responders returns the figures of each person who answered.
 func (a Analytics) Responders(ctx context.Context, c fermata.Caller, q Query) (s fermata.AnalyticsResponders, err error) {
 	f, err := a.filter(ctx, q)
 	if err != nil {
@@ -195,7 +196,7 @@ func (a Analytics) Responders(ctx context.Context, c fermata.Caller, q Query) (s
 	return s, nil
 }
 
-// Projects returns the projects that asked.
+// Projects returns the figures of each project that asked.
 func (a Analytics) Projects(ctx context.Context, c fermata.Caller, q Query) (s fermata.AnalyticsProjects, err error) {
 	f, err := a.filter(ctx, q)
 	if err != nil {

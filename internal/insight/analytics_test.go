@@ -19,9 +19,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// TestFiguresAreThoseOfTheEvents runs random programs of asking, answering,
-// waiting and withdrawing, and then computes every figure of every report from
-// the events alone, in the plainest way.
+// TestFiguresAreThoseOfTheEvents runs random programs that ask, answer, wait
+// and withdraw. Then it computes every figure of every report from the events
+// alone, in the simplest way.
 func TestFiguresAreThoseOfTheEvents(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -32,7 +32,7 @@ func TestFiguresAreThoseOfTheEvents(t *testing.T) {
 			WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, Role: fermata.RoleAdmin, Scopes: []fermata.Scope{fermata.ScopeAdmin},
 		}, p)
 		w.ok(err)
-		// The programs follow each other on one database: each adds to what is there.
+		// All programs run on one database, so each adds to the data of those before.
 		rapid.Check(t, func(rt *rapid.T) {
 			pr := &program{T: rt, w: w}
 			for range rapid.IntRange(1, 12).Draw(rt, "questions") {
@@ -80,7 +80,7 @@ func (p *program) done(act string, err error) {
 	}
 }
 
-// pause lets time pass, and then something happen to one question.
+// pause lets time pass, and then does something with one question.
 func (p *program) pause() {
 	millis := rapid.SampledFrom([]int{0, 3, 700, 1998, 2100, 12_345, 250_000, 4_000_000}).Draw(p.T, "millis")
 	p.w.clock.Advance(time.Duration(millis) * time.Millisecond)
@@ -102,7 +102,7 @@ func (p *program) pause() {
 	}
 }
 
-// fact is one question as the events tell of it.
+// fact is one question, as the events describe it.
 type fact struct {
 	asked, closed              time.Time
 	id, project, title         string
@@ -112,7 +112,7 @@ type fact struct {
 	responder, handle, channel string
 }
 
-// facts reads the questions out of the events.
+// facts reads the questions from the events.
 func (p *program) facts() []*fact {
 	byID := map[string]*fact{}
 	var all []*fact
@@ -155,7 +155,7 @@ func (f *fact) byPeople() bool {
 	return f.status == fermata.EventQuestionAnswered && f.decidedBy == fermata.ActorHuman
 }
 
-// cut writes a length in seconds of three digits.
+// cut returns a duration in seconds, cut to three significant digits.
 func cut(d time.Duration) float64 {
 	digits := fmt.Sprint(d.Milliseconds())
 	n := d.Milliseconds()
@@ -215,7 +215,7 @@ func figuresOf(facts []*fact) fermata.Figures {
 	return f
 }
 
-// grouped tells the facts apart, the largest group first and then by name.
+// grouped groups the facts, the largest group first, and groups of equal size by name.
 func grouped(facts []*fact, by func(*fact) string) (keys []string, groups map[string][]*fact) {
 	groups = map[string][]*fact{}
 	for _, f := range facts {
@@ -241,12 +241,11 @@ func (p *program) same(report string, want, got any) {
 	}
 }
 
-// check compares every report over a random part of the time, and with random
-// filters.
+// check compares every report for a random period and random filters.
 func (p *program) check() {
 	all := p.facts()
 	q := insight.Query{Project: p.one("of project", "", "", "web", "default", "none"), Type: p.one("of type", "", "", "approval", "blocking")}
-	// The bounds are instants of questions, or around them: borders count.
+	// The bounds are at or near instants of questions, to test the borders.
 	instants := []time.Time{all[0].asked.Add(-time.Hour), all[len(all)-1].asked.Add(time.Hour)}
 	for _, f := range all[max(0, len(all)-30):] {
 		instants = append(instants, f.asked, f.asked.Add(time.Millisecond))
@@ -331,7 +330,7 @@ func (p *program) checkLists(q insight.Query, period fermata.Period, facts []*fa
 	p.same("questions", questions, gotQuestions)
 }
 
-// alike are the titles of the programs as they count as one.
+// alike maps the titles of the programs to the wording under which they are counted.
 var alike = map[string]string{
 	"Deploy build 7?": "deploy build #?", "Deploy  build 8?": "deploy build #?", "Which colour?": "which colour?", "Żółw?": "żółw?",
 }
@@ -354,7 +353,7 @@ func TestBadQueriesAreRefused(t *testing.T) {
 	}
 }
 
-// TestNothingHasNoFigures: a rate of nothing is no number.
+// TestNothingHasNoFigures: without questions, rates have no value.
 func TestNothingHasNoFigures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, onSQLite(t))

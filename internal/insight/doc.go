@@ -1,2 +1,3 @@
-// Package insight tells operators how Fermata fares.
+// Package insight computes the metrics for operators and the analytics of
+// questions.
 package insight

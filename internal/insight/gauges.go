@@ -10,17 +10,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// Stats is how many questions are pending and where the tasks stand.
+// Stats are the numbers of pending questions and of tasks by state.
 type Stats = engine.Stats
 
 const (
-	// statsFor is how long a look at the database serves all who ask.
+	// statsFor is how long one read of the database serves all requests for
+	// metrics.
 	statsFor = 5 * time.Second
-	// statsWithin is how long it may take.
+	// statsWithin is the time limit for that read.
 	statsWithin = 5 * time.Second
 )
 
-// gauges collects what is true now.
+// gauges collects the present values of gauges.
 type gauges struct {
 	stats   StatsFunc
 	pending *prometheus.Desc
@@ -41,14 +42,14 @@ func newGauges(stats StatsFunc) *gauges {
 	}
 }
 
-// Describe names the gauges.
+// Describe sends the descriptions of the gauges.
 func (g *gauges) Describe(descs chan<- *prometheus.Desc) {
 	descs <- g.pending
 	descs <- g.oldest
 	descs <- g.tasks
 }
 
-// Collect reads the gauges, at most once in statsFor.
+// Collect sends the gauges. It reads the database at most once in statsFor.
 func (g *gauges) Collect(metrics chan<- prometheus.Metric) {
 	s, err := g.read()
 	if err != nil {

@@ -2,13 +2,13 @@ package insight
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Health is what operators are to know of the database.
+// Health tells operators whether the database works.
 type Health struct {
-	// Writable reports that the database takes writes, Malformed that it does not hold what was written.
+	// Writable reports whether the database takes writes. Malformed reports whether it does not hold what was written.
 	Writable, Malformed bool
 }
 
-// FollowHealth adds gauges of the database's health, which cost no look at it.
+// FollowHealth adds gauges of the database's health. Reading them causes no query.
 func (m *Metrics) FollowHealth(health func() Health) {
 	gauge := func(name, help string, value func(Health) bool) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {

@@ -12,11 +12,12 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// mostNames bounds the series of each label: agents name projects as they like. Names beyond it are counted together as "other".
+// mostNames is the largest number of values of one label, because agents choose the names of projects. Further names
+// are counted together as "other".
 const mostNames = 200
 
-// Metrics counts what this process did to questions and runs of workflows. Each process counts the
-// events that it committed itself, so the sum over all replicas is right.
+// Metrics counts what happened to questions and workflow runs. Each process counts only the events that it committed
+// itself, so the sum over all replicas is right.
 type Metrics struct {
 	registry  *prometheus.Registry
 	asked     *prometheus.CounterVec
@@ -36,13 +37,13 @@ type Metrics struct {
 	projects, workflows, tools names
 }
 
-// names are the values of one label that were seen so far. The first [mostNames] of them are counted by themselves.
+// names are the values of one label that were seen. The first [mostNames] of them have series of their own.
 type names struct {
 	mu   sync.Mutex
 	seen map[string]bool
 }
 
-// label is the name, or "other" where there are too many.
+// label returns the name, or "other" if there are too many names.
 func (n *names) label(name string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -56,8 +57,8 @@ func (n *names) label(name string) string {
 	return name
 }
 
-// NewMetrics returns metrics in a registry of their own, beside those of the
-// Go runtime and the process.
+// NewMetrics returns metrics in a registry of their own, together with those of
+// the Go runtime and the process.
 func NewMetrics() *Metrics {
 	m := &Metrics{
 		registry:  prometheus.NewRegistry(),
@@ -93,13 +94,13 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 }
 
-// Registry holds everything that is to be served at /metrics.
+// Registry returns the registry to serve at /metrics.
 func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
 
-// Follow adds gauges that are read from the database when somebody looks.
+// Follow adds gauges that are read from the database when the metrics are requested.
 func (m *Metrics) Follow(stats StatsFunc) { m.registry.MustRegister(newGauges(stats)) }
 
-// questionData is what the events of questions add.
+// questionData is the data of question events.
 type questionData struct {
 	Type      string  `json:"type"`
 	Project   string  `json:"project"`
@@ -122,7 +123,7 @@ func (m *Metrics) Observe(events []*fermata.Event) {
 	}
 }
 
-// workData is what the events of runs of workflows, and of their steps, add.
+// workData is the data of the events of workflow runs and their steps.
 type workData struct {
 	Workflow string  `json:"workflow"`
 	Trigger  string  `json:"trigger"`
@@ -132,7 +133,8 @@ type workData struct {
 	State    string  `json:"state"`
 	Attempt  int     `json:"attempt"`
 	Seconds  float64 `json:"seconds"`
-	// Item is set for one item of a foreach. It is not counted: the step as a whole has an event of its own.
+	// Item is set for one item of a foreach. Such an event is not counted, because the whole step has an event of its
+	// own.
 	Item *int `json:"item"`
 }
 
@@ -176,8 +178,8 @@ func (m *Metrics) count(e *fermata.Event) {
 	}
 }
 
-// ObserveDelivery counts an attempt to send a message over a kind of channels,
-// and how late it was.
+// ObserveDelivery counts an attempt to send a message over a kind of channel.
+// If it succeeded, it also records how late it was.
 func (m *Metrics) ObserveDelivery(kind, outcome string, late time.Duration) {
 	m.delivered.WithLabelValues(kind, outcome).Inc()
 	if outcome == "sent" || outcome == "updated" {
@@ -185,5 +187,5 @@ func (m *Metrics) ObserveDelivery(kind, outcome string, late time.Duration) {
 	}
 }
 
-// StatsFunc reads the gauges.
+// StatsFunc reads the values of the gauges.
 type StatsFunc func(context.Context) (Stats, error)

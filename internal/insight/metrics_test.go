@@ -21,7 +21,7 @@ func event(typ fermata.EventType, data string) *fermata.Event {
 	return &fermata.Event{Type: typ, Data: json.RawMessage(data)}
 }
 
-// scrape returns what Prometheus reads.
+// scrape returns the status and the text that Prometheus reads.
 func scrape(m *insight.Metrics) (int, string) {
 	rec := httptest.NewRecorder()
 	promhttp.HandlerFor(m.Registry(), promhttp.HandlerOpts{}).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))

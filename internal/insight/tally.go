@@ -10,14 +10,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// tally adds up how questions ended.
+// tally counts how questions ended.
 type tally struct {
 	pending, answered, byRule, timedOut, cancelled, reflex int64
-	// took counts people's answers by how long they took.
+	// took is the number of people's answers by the time they took.
 	took map[time.Duration]int64
 }
 
-// add counts questions that ended alike.
+// add adds questions with the same end.
 func (t *tally) add(c store.ClosingCount) {
 	switch c.Status {
 	case fermata.Pending:
@@ -42,7 +42,7 @@ func (t *tally) add(c store.ClosingCount) {
 	}
 }
 
-// asked is how many questions were counted.
+// asked returns the number of questions in the tally.
 func (t *tally) asked() int64 { return t.pending + t.answered + t.byRule + t.timedOut + t.cancelled }
 
 func (t *tally) figures() fermata.Figures {
@@ -59,7 +59,7 @@ func (t *tally) answers() fermata.AnswerFigures {
 	}
 }
 
-// share is a part of a whole, rounded to four digits.
+// share returns a part of a whole, rounded to four digits.
 func share(part, whole int64) fermata.Share {
 	if whole == 0 {
 		return fermata.Share{}
@@ -68,9 +68,8 @@ func share(part, whole int64) fermata.Share {
 	return fermata.Share{Value: &value, N: whole}
 }
 
-// quantile returns the seconds within which a part of the answers came: those
-// of the answer at the nearest rank. Every answer is counted, none is guessed
-// between two.
+// quantile returns the seconds within which a part of the answers came. It is
+// the time of the answer at the nearest rank; nothing is interpolated.
 func (t *tally) quantile(part float64) *float64 {
 	if t.answered == 0 {
 		return nil
@@ -78,7 +77,7 @@ func (t *tally) quantile(part float64) *float64 {
 	rank := int64(math.Ceil(part * float64(t.answered)))
 	for _, took := range slices.Sorted(maps.Keys(t.took)) {
 		if rank -= t.took[took]; rank <= 0 {
-			// Seconds of a Duration would be 2.7199999999999998.
+			// Duration.Seconds would give 2.7199999999999998.
 			seconds := float64(took.Milliseconds()) / 1000
 			return &seconds
 		}
@@ -86,7 +85,7 @@ func (t *tally) quantile(part float64) *float64 {
 	return nil
 }
 
-// tallies adds up how questions ended, by what they are told apart by.
+// tallies are tallies by key, such as a type or a project.
 type tallies map[string]*tally
 
 func newTallies(lists ...[]store.ClosingCount) tallies {
@@ -99,7 +98,7 @@ func newTallies(lists ...[]store.ClosingCount) tallies {
 	return all
 }
 
-// tallyOf returns the tally of a key, which may be a new one.
+// tallyOf returns the tally of a key. It adds one if there is none.
 func (ts tallies) tallyOf(key string) *tally {
 	t := ts[key]
 	if t == nil {
@@ -109,10 +108,11 @@ func (ts tallies) tallyOf(key string) *tally {
 	return t
 }
 
-// mostRows bounds the lists, except for that of the most common questions.
+// mostRows is the largest length of a list, except that of the most common
+// questions.
 const mostRows = 200
 
-// busiest lists the keys with the most questions first.
+// busiest returns the keys, the one with the most questions first.
 func (ts tallies) busiest() []string {
 	keys := slices.Sorted(maps.Keys(ts))
 	slices.SortStableFunc(keys, func(a, b string) int { return int(ts[b].asked() - ts[a].asked()) })

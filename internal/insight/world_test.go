@@ -62,7 +62,8 @@ func (w *world) equal(want, got any) {
 	}
 }
 
-// onSQLite returns the options of a new file; a property test has many worlds.
+// onSQLite returns the options of a new file, because a property test makes
+// many worlds.
 func onSQLite(t *testing.T) store.Options {
 	t.Helper()
 	return storetest.SQLite(t)

@@ -1,6 +1,6 @@
 // Package keys holds the keys that must not be in the database: master keys, which seal the secrets in it, and the key
 // that signs checkpoints of the audit chain.
 //
-// The keys are in one file outside the data folder. A copy of the database is worth nothing to a thief who lacks the
-// file, so a backup must hold the two apart.
+// The keys are in one file outside the data folder. A copy of the database is worth nothing to a thief who does not have
+// this file, so a backup must keep the two apart.
 package keys

@@ -17,10 +17,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/private"
 )
 
-// mostBytes bounds a key file: hundreds of keys.
+// mostBytes is the largest size of a key file. It has room for hundreds of keys.
 const mostBytes = 256 << 10
 
-// reloadPause is the least time between two looks for a key that is missing.
+// reloadPause is the shortest time between two reads of the file for a missing key.
 const reloadPause = time.Second
 
 // stored is the content of a key file.
@@ -55,7 +55,7 @@ func newKey() storedKey {
 	return storedKey{ID: fingerprint(secret), Secret: secret, CreatedAt: time.Now().UTC().Truncate(time.Second)}
 }
 
-// Create makes a key file with new keys that the owner alone may read. It refuses a file that exists.
+// Create makes a key file with new keys that only the owner may read. It refuses a file that exists.
 func Create(path string) (*Ring, error) {
 	r := &Ring{path: path, stored: newStored()}
 	if err := r.prepare(); err != nil {
@@ -71,8 +71,8 @@ func Create(path string) (*Ring, error) {
 	return r, writeNew(path, data)
 }
 
-// writeNew writes a whole file under a name that is free. A link fails where the name is taken: two processes that
-// start together do not overwrite each other's keys.
+// writeNew writes a whole file under a free name. It uses a link, which fails if the name is taken. So two processes
+// that start together do not overwrite each other's keys.
 func writeNew(path string, data []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
@@ -101,7 +101,7 @@ func cannotWrite(path string, err error) error {
 		WithHint("name a file that the server may write, outside the data folder, with --master-key-file or FERMATA_MASTER_KEY_FILE")
 }
 
-// Load reads a key file. A file that does not exist is [fs.ErrNotExist].
+// Load reads a key file. If the file does not exist, the error is [fs.ErrNotExist].
 func Load(path string) (*Ring, error) {
 	s, err := read(path)
 	if err != nil {
@@ -145,7 +145,7 @@ func encode(s stored) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// reload reads the file again, at most once in a while. A file that cannot be read leaves the ring as it is.
+// reload reads the file again, at most once in reloadPause. If the file cannot be read, the ring stays unchanged.
 func (r *Ring) reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +164,7 @@ func (r *Ring) reload() {
 	}
 }
 
-// Add puts a new master key into the file. It is not the current one before [Ring.Promote].
+// Add puts a new master key into the file. It becomes the current key only by [Ring.Promote].
 func (r *Ring) Add() (id string, err error) {
 	k := newKey()
 	return k.ID, r.change(func(s *stored) { s.Keys = append(slices.Clone(s.Keys), k) })
@@ -191,7 +191,7 @@ func (r *Ring) change(edit func(*stored)) error {
 	return r.prepare()
 }
 
-// write replaces the file of the ring, where it has one.
+// write replaces the file of the ring, if it has one.
 func (r *Ring) write(next stored) error {
 	if r.path == "" {
 		return nil

@@ -11,24 +11,24 @@ import (
 	"github.com/fermata-hq/fermata/internal/private"
 )
 
-// CredentialName is the name under which systemd hands the key file over.
+// CredentialName is the name of the systemd credential that is the key file.
 const CredentialName = "fermata-master-key"
 
-// fileSuffix follows the name of the data folder in the name of its key file.
+// fileSuffix is the ending that makes the name of the key file from that of the data folder.
 const fileSuffix = ".key"
 
-// Place says where the key file of a server is.
+// Place is where the key file of a server is.
 type Place struct {
 	Path   string
 	Source Source
-	// Data is the data folder that the file must not be in.
+	// Data is the data folder. The file must not be inside it.
 	Data string
 }
 
-// Source says how a key file was found.
+// Source is how a key file was found.
 type Source string
 
-// Sources of a key file. The first that names one decides.
+// Sources of a key file. The first one that names a file decides.
 const (
 	// FromFlag is --master-key-file or FERMATA_MASTER_KEY_FILE.
 	FromFlag Source = "flag"
@@ -38,8 +38,8 @@ const (
 	FromDefault Source = "default"
 )
 
-// Locate returns where the key file of a server is: the named file, a credential of systemd, or a file beside the data
-// folder. It refuses a file inside the data folder: whoever copies the folder would have both.
+// Locate returns where the key file of a server is: the named file, a credential of systemd, or a file beside the
+// data folder. It refuses a file inside the data folder, because a copy of the folder would contain both.
 func Locate(named, data string) (Place, error) {
 	p := Place{Path: data + fileSuffix, Source: FromDefault, Data: data}
 	if folder := os.Getenv("CREDENTIALS_DIRECTORY"); named != "" {
@@ -63,13 +63,13 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// isInside reports whether a file is in a folder or below it, whatever links lead there.
+// isInside reports whether a file is in a folder or below it, with all links resolved.
 func isInside(path, folder string) bool {
 	relative, err := filepath.Rel(resolve(folder), filepath.Join(resolve(filepath.Dir(path)), filepath.Base(path)))
 	return err == nil && filepath.IsLocal(relative)
 }
 
-// resolve follows the links of a path as far as it exists.
+// resolve resolves the links of a path, as far as the path exists.
 func resolve(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
@@ -81,7 +81,7 @@ func resolve(path string) string {
 	return filepath.Join(resolve(parent), filepath.Base(path))
 }
 
-// Load reads the key file at the place, and closes it to other users.
+// Load reads the key file at the place, and removes the rights of other users on it.
 func (p Place) Load(log *slog.Logger) (*Ring, error) {
 	r, err := Load(p.Path)
 	if err != nil {
@@ -92,7 +92,8 @@ func (p Place) Load(log *slog.Logger) (*Ring, error) {
 	return r, nil
 }
 
-// restrict takes the rights of other users away. Where that fails, as for a secret that a cluster mounts, log says so.
+// restrict removes the rights of other users. If this fails, as for a secret that a cluster mounts, it logs a
+// warning.
 func (p Place) restrict(log *slog.Logger) {
 	info, err := os.Stat(p.Path)
 	if err != nil || !private.IsOpen(info) {
@@ -105,7 +106,7 @@ func (p Place) restrict(log *slog.Logger) {
 	log.Warn("other users may have read the master key; make a new one, and replace the secrets of the channels", "file", p.Path)
 }
 
-// LoadOrCreate reads the key file at the place, or makes one where the database needs none yet.
+// LoadOrCreate reads the key file at the place. If there is none, it creates one. made reports whether it did.
 func (p Place) LoadOrCreate(log *slog.Logger) (r *Ring, made bool, err error) {
 	r, err = p.Load(log)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +120,7 @@ func (p Place) LoadOrCreate(log *slog.Logger) (r *Ring, made bool, err error) {
 	if r, err = Create(p.Path); err == nil {
 		return r, true, nil
 	}
-	// Another server that starts at the same time may have made it.
+	// Another server that started at the same time may have created it.
 	if theirs, loadErr := p.Load(log); loadErr == nil {
 		return theirs, false, nil
 	}

@@ -163,7 +163,7 @@ func TestARotatedRingKeepsTheOldKey(t *testing.T) {
 	if again.AuditSigner().KeyID() != r.AuditSigner().KeyID() {
 		t.Error("a rotation of the master key changed the signing key")
 	}
-	// A server that runs finds the new key in the file when it meets it.
+	// A running server that meets the new key reads the file again.
 	fresh, err := r.Seal(id, []byte("fresh"), "b")
 	check(t, err)
 	if opened, err := other.Open(fresh, "b"); err != nil || string(opened) != "fresh" {
@@ -313,7 +313,8 @@ func TestTheDescriptionOfKeysHasNoSecret(t *testing.T) {
 	}
 }
 
-// Servers that start together share the one key file that the first of them makes.
+// Servers that start together share the one key file that the first of them
+// creates.
 func TestServersThatStartTogetherShareAKeyFile(t *testing.T) {
 	t.Parallel()
 	place, err := keys.Locate(filepath.Join(t.TempDir(), "fermata.key"), t.TempDir())

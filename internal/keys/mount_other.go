@@ -2,5 +2,5 @@
 
 package keys
 
-// isMount reports false: volumes are told by their letters here.
+// isMount returns false, because volumes have letters here.
 func isMount(string) bool { return false }

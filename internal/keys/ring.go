@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	// keySize is how many random bytes a master key has.
+	// keySize is the number of random bytes of a master key.
 	keySize = 32
-	// idPrefix begins the id of a master key.
+	// idPrefix is the beginning of a master key's id.
 	idPrefix = "mk_"
-	// idSize is how many bytes of the key's fingerprint the id has.
+	// idSize is the number of bytes of the key's fingerprint in the id.
 	idSize = 8
 )
 
-// Ring is the master keys of a server and its signing key. It is safe for concurrent use.
+// Ring holds the master keys of a server and its signing key. It is safe for concurrent use.
 type Ring struct {
-	// path is the file of the ring; empty for a ring in memory.
+	// path is the file of the ring, or empty for a ring in memory.
 	path string
-	// readOnly reports that the file cannot be written: systemd hands it out as a credential.
+	// readOnly reports whether the file is a credential of systemd, which cannot be written.
 	readOnly bool
 
 	mu sync.RWMutex
-	// stored is the content of the file; ciphers are its master keys, ready to use.
+	// stored is the content of the file. ciphers are the ciphers of its master keys, by id.
 	stored  stored
 	ciphers map[string]cipher.AEAD
-	// reread is when the file was read again last.
+	// reread is the time when the file was last read again.
 	reread time.Time
 }
 
@@ -43,21 +43,21 @@ type Ring struct {
 type MasterKey struct {
 	ID        string    `json:"id"`
 	CreatedAt time.Time `json:"created_at"`
-	// Current reports that new values are sealed with this key.
+	// Current reports whether new values are sealed with this key.
 	Current bool `json:"current"`
 }
 
-// New makes a ring in memory with new keys. Whatever it seals is lost with the process.
+// New makes a ring in memory with new keys. Values that it seals cannot be opened after the process ends.
 func New() *Ring {
 	r := &Ring{stored: newStored()}
 	if err := r.prepare(); err != nil {
-		// The keys were made here.
+		// newStored made these keys, so they are valid.
 		panic("keys: " + err.Error())
 	}
 	return r
 }
 
-// prepare makes the ciphers of the stored keys. The caller holds the lock, or owns the ring alone.
+// prepare makes the ciphers of the stored keys. The caller must hold the lock or be the only owner of the ring.
 func (r *Ring) prepare() error {
 	ciphers := make(map[string]cipher.AEAD, len(r.stored.Keys))
 	for _, k := range r.stored.Keys {
@@ -77,10 +77,10 @@ func (r *Ring) prepare() error {
 	return nil
 }
 
-// Path returns the file of the ring; empty for a ring in memory.
+// Path returns the file of the ring, or "" for a ring in memory.
 func (r *Ring) Path() string { return r.path }
 
-// Current returns the id of the key that the file wants new values sealed with.
+// Current returns the id of the key with which the file says to seal new values.
 func (r *Ring) Current() string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -94,7 +94,7 @@ func (r *Ring) Has(id string) bool {
 	return r.ciphers[id] != nil
 }
 
-// IsNewer reports whether the master key a was added to the ring after b.
+// IsNewer reports whether master key a was added to the ring after b.
 func (r *Ring) IsNewer(a, b string) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -116,8 +116,8 @@ func (r *Ring) MasterKeys() []MasterKey {
 	return all
 }
 
-// cipher returns the key with the id. A key that is missing is looked for in the file again: another process may have
-// added it.
+// cipher returns the cipher of the key with the id. If the key is missing, it reads the file again, because another
+// process may have added the key.
 func (r *Ring) cipher(id string) (cipher.AEAD, error) {
 	r.mu.RLock()
 	aead := r.ciphers[id]
@@ -134,7 +134,7 @@ func (r *Ring) cipher(id string) (cipher.AEAD, error) {
 	return aead, nil
 }
 
-// missingKey says that the database is sealed with a key that the ring lacks.
+// missingKey returns the error for a database that is sealed with a key that the ring does not have.
 func (r *Ring) missingKey(id string) error {
 	where := "the keys of this process"
 	if r.path != "" {
@@ -158,11 +158,11 @@ func newCipher(secret []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// fingerprint returns the id of a master key. It tells nothing of the secret.
+// fingerprint returns the id of a master key. The id reveals nothing about the secret.
 func fingerprint(secret []byte) string {
 	sum, err := hkdf.Key(sha256.New, secret, nil, "fermata master key id v1", idSize)
 	if err != nil {
-		// The size is a constant that the hash can give.
+		// The size is a constant that the hash supports.
 		panic("keys: " + err.Error())
 	}
 	return idPrefix + hex.EncodeToString(sum)

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// sealPrefix begins every sealed value; the number is that of its form.
+// sealPrefix begins every sealed value. The number is the version of the format.
 const sealPrefix = "fs1."
 
-// encoding writes sealed values. It is strict, so that a value has one spelling.
+// encoding encodes sealed values. It is strict, so that each value has only one spelling.
 var encoding = base64.RawURLEncoding.Strict()
 
-// Seal encrypts a secret with a master key and binds it to a place: the value opens nowhere else.
+// Seal encrypts a secret with a master key and binds it to a place. The value can be opened only for the same place.
 func (r *Ring) Seal(keyID string, secret []byte, place ...string) (string, error) {
 	aead, err := r.cipher(keyID)
 	if err != nil {
@@ -23,8 +23,8 @@ func (r *Ring) Seal(keyID string, secret []byte, place ...string) (string, error
 	return sealPrefix + keyID + "." + encoding.EncodeToString(data), nil
 }
 
-// Open decrypts what [Ring.Seal] made for the same place. It refuses a value that is not sealed, was changed, or was
-// moved from another place.
+// Open decrypts a value that [Ring.Seal] made for the same place. It refuses a value that is not sealed, was changed,
+// or was moved from another place.
 func (r *Ring) Open(sealed string, place ...string) ([]byte, error) {
 	id, ok := SealedWith(sealed)
 	if !ok {
@@ -45,7 +45,7 @@ func (r *Ring) Open(sealed string, place ...string) ([]byte, error) {
 	return secret, nil
 }
 
-// SealedWith returns the id of the master key that sealed the value, and false for a value that is not sealed.
+// SealedWith returns the id of the master key with which a value is sealed. ok is false if the value is not sealed.
 func SealedWith(value string) (keyID string, ok bool) {
 	rest, ok := strings.CutPrefix(value, sealPrefix)
 	if !ok {
@@ -55,7 +55,7 @@ func SealedWith(value string) (keyID string, ok bool) {
 	return keyID, ok && strings.HasPrefix(keyID, idPrefix)
 }
 
-// bind writes a place as associated data. No two places give the same bytes.
+// bind encodes a place as associated data. Different places give different bytes.
 func bind(place []string) []byte {
 	var data []byte
 	for _, part := range place {

@@ -1,11 +1,11 @@
-// Package outbound makes the HTTP clients for addresses that people give to
-// the server: webhooks, push subscriptions, services of notification. They
-// reach public addresses only, so that nobody can make the server talk to what
-// stands beside it.
+// Package outbound makes HTTP clients for addresses that people give to the
+// server: webhooks, push subscriptions, notification services. The clients
+// reach only public addresses, so that nobody can make the server talk to hosts
+// beside it.
 //
-// The address is judged when the connection is made, after the name was
-// resolved. Whatever a name said before, or says a moment later, does not
-// matter, and neither does how an address was written.
+// The address is checked when the connection is made, after the host name was
+// resolved. So a name that resolves differently before or later does no harm,
+// and the spelling of an address does not matter.
 package outbound
 
 import (
@@ -17,30 +17,31 @@ import (
 	"time"
 )
 
-// Options say what a client may reach.
+// Options configure which addresses a client may reach.
 type Options struct {
 	// AllowPrivate allows every address and every port.
 	AllowPrivate bool
-	// Allow names networks that may be reached though they are not public, on
+	// Allow are networks that may be reached although they are not public, on
 	// any port.
 	Allow []netip.Prefix
-	// Timeout is for one request with its response; 0 leaves it to the context.
+	// Timeout is the time limit for one request with its response; 0 means only
+	// the context's.
 	Timeout time.Duration
-	// Resolver finds addresses; nil takes the system's.
+	// Resolver resolves host names; nil means the system's.
 	Resolver *net.Resolver
 }
 
 const (
-	// connectWithin is how long making a connection may take.
+	// connectWithin is the time limit for making a connection.
 	connectWithin = 10 * time.Second
-	// mostHeader is how many bytes of header a response may have.
+	// mostHeader is the largest size in bytes of a response's header.
 	mostHeader = 64 << 10
 )
 
-// Client returns a client that follows no redirect, takes no proxy from the
-// environment, and refuses addresses that are not allowed with an error that
-// [Refused] knows. It speaks http and https and sends no password of an
-// address.
+// Client returns a client that follows no redirect and uses no proxy from the
+// environment. It refuses addresses that are not allowed, with an error that
+// [Refused] recognises. It uses only http and https, and refuses addresses with
+// a password.
 func Client(o Options) *http.Client {
 	return &http.Client{
 		Transport: &transport{base: newTransport(o), guard: newGuard(o)},
@@ -51,7 +52,7 @@ func Client(o Options) *http.Client {
 	}
 }
 
-// newTransport returns a transport that asks the guard at every connection.
+// newTransport returns a transport that checks every connection with the guard.
 func newTransport(o Options) *http.Transport {
 	g := newGuard(o)
 	dialer := &net.Dialer{Timeout: connectWithin, Resolver: o.Resolver, ControlContext: g.control}
@@ -59,7 +60,8 @@ func newTransport(o Options) *http.Transport {
 		Proxy: nil,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := dialer.DialContext(ctx, network, address)
-			// What the guard says is for people; what is around it is not.
+			// The text of a refusal is for people; the text of the error around
+			// it is not.
 			if refused, ok := errors.AsType[*refusal](err); ok {
 				return nil, refused
 			}
@@ -75,8 +77,8 @@ func newTransport(o Options) *http.Transport {
 	}
 }
 
-// transport judges the address of a request before it is sent, on top of what
-// the guard does at every connection.
+// transport checks the address of a request before it is sent. The guard also
+// checks every connection.
 type transport struct {
 	base  *http.Transport
 	guard *guard
@@ -93,11 +95,11 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.base.RoundTrip(req)
 }
 
-// DialContext connects as the client's requests do, for protocols that begin
-// with a connection of their own, such as WebSocket.
+// DialContext connects with the checks of the client. It is for protocols that
+// begin with a connection of their own, such as WebSocket.
 func (t *transport) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	return t.base.DialContext(ctx, network, address)
 }
 
-// CloseIdleConnections closes connections that nothing uses.
+// CloseIdleConnections closes the idle connections.
 func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }

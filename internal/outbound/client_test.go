@@ -15,7 +15,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// counted is a server on every address of this machine that counts who comes.
+// counted is a server on every address of this machine that counts its
+// connections.
 type counted struct {
 	port int
 	came atomic.Int64
@@ -41,7 +42,7 @@ func count(t *testing.T) *counted {
 	return c
 }
 
-// names is a name server with names that lead to this machine.
+// names returns a name server with names that resolve to this machine.
 func names() *nameServer {
 	ip := netip.MustParseAddr
 	always := func(a ...netip.Addr) [][]netip.Addr { return [][]netip.Addr{a} }
@@ -98,8 +99,8 @@ func TestHostileAddressesAreNotConnectedTo(t *testing.T) {
 	}
 }
 
-// The same addresses lead here when they are allowed: the test above proves
-// something.
+// The same addresses can be reached when they are allowed. So the test above
+// proves something.
 func TestPrivateAddressesAreReachedWhenAllowed(t *testing.T) {
 	t.Parallel()
 	here := count(t)

@@ -12,16 +12,17 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// nameServer answers as the worst one would: every name that can be read as
-// an address in any way is that address, and a name can change what it says.
+// nameServer answers like the worst name server: a name that can be read as an
+// address in any way resolves to that address, and a name can change its
+// answer.
 type nameServer struct {
 	mu sync.Mutex
-	// says is what a name answers, one list for each time it is asked; the last
-	// one stays.
+	// says are the answers for a name, one list for each query; the last one
+	// repeats.
 	says map[string][][]netip.Addr
 }
 
-// resolver returns a resolver that asks the name server alone.
+// resolver returns a resolver that uses only this name server.
 func (s *nameServer) resolver(t *testing.T) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -78,8 +79,8 @@ func (s *nameServer) reply(request []byte) ([]byte, error) {
 	return reply.Pack()
 }
 
-// addresses returns what the name says now. Names that are asked for both
-// kinds of address change after the pair.
+// addresses returns the present answer for a name. A name that is queried for
+// both kinds of address changes after the pair.
 func (s *nameServer) addresses(q dnsmessage.Question) []netip.Addr {
 	name := strings.TrimSuffix(strings.ToLower(q.Name.String()), ".")
 	s.mu.Lock()
@@ -97,8 +98,8 @@ func (s *nameServer) addresses(q dnsmessage.Question) []netip.Addr {
 	return answers[0]
 }
 
-// loose reads an IPv4 address as old system libraries do: one to four parts,
-// each decimal, octal or hexadecimal. Hyphens stand for dots.
+// loose parses an IPv4 address as old system libraries do: one to four parts,
+// each decimal, octal or hexadecimal. Hyphens count as dots.
 func loose(text string) (netip.Addr, bool) {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return r == '.' || r == '-' })
 	if len(parts) == 0 || len(parts) > 4 {

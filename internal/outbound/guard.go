@@ -14,15 +14,15 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// alsoPrivate are addresses that look public and are not: Azure serves the
-// metadata of its machines there.
+// alsoPrivate are networks that look public but are not: at this address, Azure
+// serves the metadata of its machines.
 var alsoPrivate = []netip.Prefix{netip.MustParsePrefix("168.63.129.16/32")}
 
-// leastFreePort is the first port that is not reserved for the services of a
-// system. Below it only those of the web are reached.
+// leastFreePort is the first port that is not reserved for system services.
+// Below it, only 80 and 443 may be reached.
 const leastFreePort = 1024
 
-// guard decides what may be connected to.
+// guard decides which addresses may be connected to.
 type guard struct {
 	all    bool
 	allow  []netip.Prefix
@@ -36,7 +36,7 @@ func newGuard(o Options) *guard {
 	}
 }
 
-// control is called with the address of every connection before it is made.
+// control checks the address of every connection before it is made.
 func (g *guard) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if g.all {
 		return nil
@@ -59,7 +59,7 @@ func (g *guard) control(_ context.Context, network, address string, _ syscall.Ra
 	return nil
 }
 
-// url judges what the connection does not show.
+// url checks the parts of an address that the connection does not show.
 func (g *guard) url(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
@@ -72,9 +72,9 @@ func (g *guard) url(u *url.URL) error {
 	return nil
 }
 
-// ParseURL reads an address of the web as people give it: http or https, a
-// host, no password. It says nothing about where the host is: that is judged
-// at every connection.
+// ParseURL parses a web address that a person gave: http or https, with a host
+// and without a password. It does not check whether the host is public, because
+// that is checked at every connection.
 func ParseURL(field, raw string) (*url.URL, error) {
 	wrong := func(message string) (*url.URL, error) {
 		return nil, fermata.Invalid(fermata.Problem{Field: field, Message: message})
@@ -99,7 +99,7 @@ func refuse(format string, args ...any) error {
 	return &refusal{fmt.Sprintf(format, args...)}
 }
 
-// Error says what was refused.
+// Error returns the reason of the refusal.
 func (r *refusal) Error() string { return r.why + ", so it is not connected to" }
 
 // Refused reports whether a request failed because its address may not be

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// notPublic4 are addresses of every network that is not public.
+// notPublic4 are IPv4 addresses from every network that is not public.
 var notPublic4 = []string{
 	"127.0.0.1", "127.0.0.2", "127.1.2.3", "127.255.255.254", "0.0.0.0", "0.1.2.3",
 	"10.0.0.1", "10.255.255.254", "172.16.0.1", "172.31.255.254", "192.168.0.1", "192.168.255.254",
@@ -16,7 +16,7 @@ var notPublic4 = []string{
 	"224.0.0.1", "239.255.255.250", "240.0.0.1", "255.255.255.255", "192.88.99.1",
 }
 
-// notPublic6 are the same for the new protocol, and ways to write them.
+// notPublic6 are the same for IPv6, in several spellings.
 var notPublic6 = []string{
 	"::1", "0:0:0:0:0:0:0:1", "0000:0000:0000:0000:0000:0000:0000:0001", "::", "0::0",
 	"fe80::1", "fe80::1%25lo", "fe80::1%25eth0", "::1%25lo", "febf::1", "fec0::1",
@@ -24,7 +24,8 @@ var notPublic6 = []string{
 	"100::1", "2001:db8::1", "3fff::1", "5f00::1", "64:ff9b:1::1", "2001::1", "2001:10::1", "2001:20::1", "4000::1",
 }
 
-// spellings are ways to write an IPv4 address, or to hide it in something.
+// spellings returns ways to write an IPv4 address, or to hide it in another
+// address.
 func spellings(a netip.Addr) []string {
 	b := a.As4()
 	n := uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
@@ -50,7 +51,8 @@ func spellings(a netip.Addr) []string {
 	return hosts
 }
 
-// wide writes digits as characters that some programs turn into digits.
+// wide replaces digits by full-width ones, which some programs convert to
+// digits.
 func wide(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
@@ -60,7 +62,7 @@ func wide(text string) string {
 	}, text)
 }
 
-// hostile returns every hostile address, on a port.
+// hostile returns every hostile address, with a port.
 func hostile(port int) []string {
 	var all []string
 	add := func(host string) {

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// RetryAfter reads how long a reply asks to wait (RFC 9110 §10.2.3): seconds,
-// or a date. It is at most the given time, and 0 for no word.
+// RetryAfter returns how long a reply asks to wait (RFC 9110 §10.2.3), given as
+// seconds or as a date. The result is at most most, and 0 if the header has no
+// valid value.
 func RetryAfter(header string, now time.Time, most time.Duration) time.Duration {
 	var wait time.Duration
 	if seconds, err := strconv.Atoi(header); err == nil {

@@ -1,3 +1,3 @@
-// Package posting reads questions as agents and workflows write them, and
-// brings them into the one form in which they are asked.
+// Package posting reads questions in the forms that agents and workflows write,
+// and converts them to [fermata.Ask].
 package posting

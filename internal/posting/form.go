@@ -20,7 +20,7 @@ type Form struct {
 	Questions   []UserQuestion `json:"questions"`
 }
 
-// UserQuestion is a question as AskUserQuestion writes it.
+// UserQuestion is one question of AskUserQuestion.
 type UserQuestion struct {
 	Question    string   `json:"question"`
 	Header      string   `json:"header"`
@@ -29,8 +29,8 @@ type UserQuestion struct {
 	Other       *bool    `json:"other"`
 }
 
-// Choice is an option as agents write it: a text, or an object that has a
-// label, a value, or both.
+// Choice is an option as agents write it: a text, or an object with a label, a
+// value, or both.
 type Choice struct {
 	Value       string `json:"value"`
 	Label       string `json:"label"`
@@ -40,8 +40,8 @@ type Choice struct {
 	Danger      bool   `json:"danger"`
 }
 
-// UnmarshalJSON accepts the bare text "x" for {"label": "x"}. A field that no option has is
-// an error: a mark that is misspelt would be missing.
+// UnmarshalJSON accepts the text "x" for {"label": "x"}. It refuses unknown fields, because a misspelt mark would be
+// lost otherwise.
 func (c *Choice) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		*c = Choice{}
@@ -61,7 +61,7 @@ func (c Choice) option() fermata.Option {
 	return o
 }
 
-// Request brings the form into the one that is asked.
+// Request converts the form to the request to ask the question.
 func (in *Form) Request() (fermata.Ask, error) {
 	a := in.Ask
 	a.Questions = nil
@@ -96,7 +96,7 @@ func (in *Form) Request() (fermata.Ask, error) {
 	return a, nil
 }
 
-// applyNames takes over what AskUserQuestion has other names for.
+// applyNames applies the fields for which AskUserQuestion has other names.
 func (in *Form) applyNames(a *fermata.Ask) error {
 	if in.Header != "" {
 		if a.Title != "" && a.Title != in.Header {
@@ -113,8 +113,8 @@ func (in *Form) applyNames(a *fermata.Ask) error {
 	return nil
 }
 
-// item follows AskUserQuestion: the person can write something else, unless it or
-// the call says otherwise.
+// item returns the question as an item. As with AskUserQuestion, the person can
+// write another answer, unless the question or the call says otherwise.
 func (uq UserQuestion) item(other *bool) fermata.Item {
 	it := fermata.Item{Prompt: uq.Question, Header: uq.Header, Other: cmp.Or(uq.Other, other, new(true))}
 	for _, c := range uq.Options {
@@ -131,7 +131,7 @@ func (uq UserQuestion) item(other *bool) fermata.Item {
 	return it
 }
 
-// writePreviews shows what options look like, below the text of the question.
+// writePreviews writes the previews of options, for the end of the question's body.
 func writePreviews(sb *strings.Builder, options []Choice) {
 	for _, c := range options {
 		if c.Preview == "" {
@@ -149,8 +149,8 @@ func writePreviews(sb *strings.Builder, options []Choice) {
 	}
 }
 
-// typedDefault reads a default that was written as a text, as the schema has it,
-// where the answer is a number, a yes or no, or a list.
+// typedDefault converts a default that is written as a text, as the schema has
+// it, if the answer is a number, a boolean or a list.
 func typedDefault(value any, t fermata.ResponseType) any {
 	s, ok := value.(string)
 	if !ok {

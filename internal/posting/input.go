@@ -18,19 +18,20 @@ import (
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
-// Inbox is where every question is: the one place that needs no set-up.
+// Inbox is the name of the inbox, which holds every question and needs no
+// set-up.
 const Inbox = "inbox"
 
-// Keys of the metadata by which channels learn where a question goes, and whom
-// it mentions there.
+// Keys of the metadata that tell channels where a question goes and whom it
+// mentions there.
 const (
 	slackKey   = "slack"
 	mentionKey = "slack_mention"
 	issueKey   = "github_issue"
 )
 
-// Input is what post_question takes, as a tool and as a step of a workflow: a
-// question, and the names that workflows use for some of its fields.
+// Input is the input of post_question, as a tool and as a workflow step: a
+// question, and other names for some of its fields.
 type Input struct {
 	Form
 
@@ -38,17 +39,19 @@ type Input struct {
 	TimeoutHours     float64               `json:"timeoutHours"`
 	TimeoutAction    fermata.TimeoutAction `json:"timeoutAction"`
 	DefaultAnswer    any                   `json:"defaultAnswer"`
-	// IssueNumber is that of an issue in the GitHub channel's own repository.
+	// IssueNumber is the number of an issue in the GitHub channel's own
+	// repository.
 	IssueNumber issueNumber `json:"issueNumber"`
-	// NotifyVia names channels by name or kind; the inbox is always one.
+	// NotifyVia are names or kinds of channels. The inbox is always included.
 	NotifyVia []string `json:"notifyVia"`
-	// SlackChannel is a conversation, and SlackMention who is mentioned there.
+	// SlackChannel is a Slack conversation. SlackMention are the people to
+	// mention there.
 	SlackChannel    string   `json:"slackChannel"`
 	SlackMention    string   `json:"slackMention"`
 	EmailRecipients []string `json:"emailRecipients"`
 }
 
-// Ask brings the input into the form in which it is asked.
+// Ask converts the input to the request to ask the question.
 func (in *Input) Ask() (fermata.Ask, error) {
 	a, err := in.Request()
 	if err != nil {
@@ -62,7 +65,8 @@ func (in *Input) Ask() (fermata.Ask, error) {
 	return a, nil
 }
 
-// Read brings the input of a step into the form in which it is asked.
+// Read converts the input of a workflow step to the request to ask the
+// question.
 func Read(input map[string]any, approval bool) (fermata.Ask, error) {
 	doc, err := json.Marshal(plainInput(input))
 	if err != nil {
@@ -79,9 +83,9 @@ func Read(input map[string]any, approval bool) (fermata.Ask, error) {
 	return a, err
 }
 
-// plainInput returns the input with what agents and files write as numbers in the
-// form that questions have: options and metadata are texts, and a confidence is
-// whole, never rounded up.
+// plainInput returns the input with the types that questions need, because
+// agents and files write numbers in many places. Options and metadata become
+// texts. A confidence becomes an integer and is never rounded up.
 func plainInput(input map[string]any) map[string]any {
 	out := maps.Clone(input)
 	if c, ok := out["confidence"].(float64); ok {
@@ -109,7 +113,7 @@ func plainInput(input map[string]any) map[string]any {
 	return out
 }
 
-// texts writes the values of options as texts.
+// texts converts the values of options to texts.
 func texts(options []any) []any {
 	options = slices.Clone(options)
 	for i, option := range options {
@@ -127,7 +131,8 @@ func texts(options []any) []any {
 	return options
 }
 
-// text writes a number as text; anything else is left for the reader to refuse.
+// text converts a number or boolean to a text. It leaves any other value for
+// the reader to refuse.
 func text(v any) any {
 	switch v.(type) {
 	case int, int64, float64, bool:
@@ -177,7 +182,7 @@ func (in *Input) setTimeout(a *fermata.Ask) error {
 	return nil
 }
 
-// setPlaces says over which channels the question goes, and where there.
+// setPlaces sets the channels of the question, and the places there.
 func (in *Input) setPlaces(a *fermata.Ask) error {
 	via := func(channel string) {
 		if channel != Inbox && !slices.Contains(a.Channels, channel) {
@@ -209,7 +214,8 @@ func (in *Input) setPlaces(a *fermata.Ask) error {
 	return in.mailTo(a, via)
 }
 
-// note keeps something in the metadata, where the asker has not said it there.
+// note sets a key of the metadata. It refuses a value that contradicts the
+// asker's own metadata.
 func note(a *fermata.Ask, field, key, value string) error {
 	if value == "" {
 		return nil
@@ -224,21 +230,21 @@ func note(a *fermata.Ask, field, key, value string) error {
 	return nil
 }
 
-// mentioned matches the name of somebody to mention: a handle in Fermata, or
-// what Slack writes for a person, a group or everybody in the channel.
+// mentioned matches a name to mention: a handle in Fermata, or what Slack
+// writes for a person, a group or everybody in the channel.
 var mentioned = regexp.MustCompile(`^(@?[\pL\pN][\pL\pN._-]*|<@[A-Z0-9]+>|<!subteam\^[A-Z0-9]+>)$`)
 
-// longestHandle is how many characters a handle may have. The pattern does not
-// check it, because a repeat of a hundred there compiles to 4 MB.
+// longestHandle is the largest number of characters of a handle. The pattern
+// does not check it, because a repeat of a hundred there compiles to 4 MB.
 const longestHandle = 100
 
-// canBeMentioned reports whether a name is of a form that can be mentioned.
+// canBeMentioned reports whether a name has a form that can be mentioned.
 func canBeMentioned(name string) bool {
 	tooLong := !strings.HasPrefix(name, "<") && utf8.RuneCountInString(strings.TrimPrefix(name, "@")) > longestHandle
 	return !tooLong && mentioned.MatchString(name)
 }
 
-// mostMentioned bounds how many one question mentions.
+// mostMentioned is the largest number of names that one question mentions.
 const mostMentioned = 10
 
 func (in *Input) mention(a *fermata.Ask) error {
@@ -254,8 +260,8 @@ func (in *Input) mention(a *fermata.Ask) error {
 	return note(a, "slackMention", mentionKey, strings.Join(names, " "))
 }
 
-// mailTo names whom mail goes to. That they may answer is checked when it is
-// asked.
+// mailTo sets the addresses that get mail. Whether these people may answer is
+// checked when the question is asked.
 func (in *Input) mailTo(a *fermata.Ask, via func(string)) error {
 	if len(in.EmailRecipients) == 0 {
 		return nil
@@ -276,7 +282,8 @@ func split(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' })
 }
 
-// Explain puts what was wrong with the request into the names of the input.
+// Explain replaces the field names in the problems of an error by those of the
+// input.
 func (in *Input) Explain(err error) error {
 	var e *fermata.Error
 	if !errors.As(err, &e) || len(e.Problems) == 0 {
@@ -302,10 +309,10 @@ func (in *Input) Explain(err error) error {
 	return &named
 }
 
-// issueNumber is a number, or the same as a text: templates make texts.
+// issueNumber is a number, or the same as a text, because templates make texts.
 type issueNumber string
 
-// UnmarshalJSON takes both forms.
+// UnmarshalJSON accepts a number or a text.
 func (n *issueNumber) UnmarshalJSON(data []byte) error {
 	*n = issueNumber(strings.Trim(string(data), `"`))
 	if *n == "null" {

@@ -21,7 +21,7 @@ func read(t *testing.T, text string) *posting.Input {
 	return &in
 }
 
-// What files and agents write as numbers is read as questions have it.
+// Numbers from files and agents are converted to the types of questions.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	a, err := posting.Read(map[string]any{
@@ -113,7 +113,7 @@ func TestWhatCannotBeMeant(t *testing.T) {
 	}
 }
 
-// The names of people are bounded, the ids that Slack gives are not.
+// The length of people's names is limited; the length of Slack ids is not.
 func TestLongestMention(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
@@ -129,7 +129,8 @@ func TestLongestMention(t *testing.T) {
 	}
 }
 
-// What the engine finds wrong is said in the words of the input.
+// Problems that the engine finds are reported with the field names of the
+// input.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	refused := fermata.Invalid(fermata.Problem{Field: "channels[0]", Message: `there is no channel "x" here`}).WithHint("there are: inbox")

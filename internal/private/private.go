@@ -1,4 +1,4 @@
-// Package private keeps files to the user that owns them.
+// Package private creates files that only their owner may read.
 package private
 
 import (
@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// FileMode lets the owner alone read and write a file.
+	// FileMode lets only the owner read and write a file.
 	FileMode fs.FileMode = 0o600
-	// FolderMode lets the owner alone enter a folder.
+	// FolderMode lets only the owner enter a folder.
 	FolderMode fs.FileMode = 0o700
 
-	// others are the rights of everyone but the owner.
+	// others are the rights of all users but the owner.
 	others fs.FileMode = 0o077
 )
 
@@ -26,8 +26,8 @@ func IsOpen(info fs.FileInfo) bool {
 	return runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&others != 0
 }
 
-// Create makes an empty file that the owner alone may read, unless the file exists. An existing file is closed to
-// other users, and log says so.
+// Create makes an empty file that only the owner may read. If the file exists, it removes the rights of other users
+// and logs this.
 func Create(path string, log *slog.Logger) error {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, FileMode)
 	if errors.Is(err, fs.ErrExist) {
@@ -39,8 +39,8 @@ func Create(path string, log *slog.Logger) error {
 	return file.Close()
 }
 
-// Restrict takes the rights of other users away from a file. log names a file whose rights were changed. A file that
-// does not exist is fine.
+// Restrict removes the rights of other users on a file, and logs it if there were any. It is no error if the file
+// does not exist.
 func Restrict(path string, log *slog.Logger) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func Restrict(path string, log *slog.Logger) error {
 	return nil
 }
 
-// SyncFolder makes the names in a folder durable.
+// SyncFolder makes the names of files in a folder durable.
 func SyncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {
@@ -66,9 +66,9 @@ func SyncFolder(path string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// Replace writes a file that the owner alone may read. A crash leaves the old content or the new one.
+// Replace writes a file that only the owner may read. After a crash, the file has the old content or the new one.
 func Replace(path string, data []byte) error {
-	// CreateTemp makes files that the owner alone may read.
+	// CreateTemp makes files that only the owner may read.
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err

@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// finding is a secret in a text, by its bytes.
+// finding is a secret in a text, as a range of bytes.
 type finding struct {
 	kind     string
 	from, to int
 }
 
-// Text returns the text with every secret replaced by the kind of secret that
-// it was, and whether there was any.
+// Text returns the text with every secret replaced by its kind, and reports
+// whether there was one.
 func Text(s string) (string, bool) {
 	found := find(s)
 	if len(found) == 0 {
@@ -32,13 +32,13 @@ func Text(s string) (string, bool) {
 	return b.String(), true
 }
 
-// find returns the secrets in a text from first to last, also those that are split or encoded; none overlap.
+// find returns the secrets in a text in their order, including split and encoded ones. They do not overlap.
 func find(s string) []finding {
 	whole := findPlain(s)
 	return inOrder(slices.Concat(whole, findInvisible(s), findBroken(s, whole), findEncoded(s)))
 }
 
-// findPlain returns the secrets that stand in a text as they are.
+// findPlain returns the secrets that are neither split nor encoded.
 func findPlain(s string) []finding {
 	if len(s) < 8 {
 		return nil
@@ -62,8 +62,8 @@ func inOrder(found []finding) []finding {
 	return joinOverlaps(found)
 }
 
-// joinOverlaps joins findings that overlap; the first, and the longest of these,
-// gives the name.
+// joinOverlaps joins findings that overlap. The first of them, or the longest
+// of several first ones, gives the name.
 func joinOverlaps(found []finding) []finding {
 	var out []finding
 	for _, f := range found {
@@ -97,9 +97,10 @@ func (r *rule) find(s string, everywhere *allowance) []finding {
 }
 
 // leastEntropy returns the entropy that a secret must exceed. The rule's own
-// bound tells a secret from an ordinary word, and misses secrets that happen to
-// have few different characters. A secret that begins with the rule's word, as
-// in AKIA…, is no ordinary word; a low bound still spares AKIAXXXXXXXXXXXXXXXX.
+// limit separates secrets from ordinary words, but misses secrets that happen
+// to have few different characters. A secret that begins with a word of the
+// rule, as in AKIA…, is no ordinary word, so it gets a low limit. That limit
+// still spares AKIAXXXXXXXXXXXXXXXX.
 func (r *rule) leastEntropy(secret string, beginsMatch bool) float64 {
 	lower := strings.ToLower(secret)
 	named := beginsMatch && slices.ContainsFunc(r.Keywords, func(w string) bool {
@@ -111,8 +112,8 @@ func (r *rule) leastEntropy(secret string, beginsMatch bool) float64 {
 	return r.Entropy
 }
 
-// secretOf returns where the secret is in a match: in the group that the rule
-// names, or the first one that matched, or all of it.
+// secretOf returns the range of the secret in a match: the group that the rule
+// names, or else the first group that matched, or else the whole match.
 func secretOf(m []int, group int) (from, to int) {
 	if group > 0 && m[2*group] >= 0 {
 		return m[2*group], m[2*group+1]
@@ -137,8 +138,8 @@ func lineAround(s string, from, to int) string {
 	return s[from:]
 }
 
-// allows reports whether a match is known to be no secret. Conditions on paths
-// fit no text.
+// allows reports whether a match is known to be no secret. A condition on paths
+// never applies, because a text has no path.
 func (a *allowance) allows(secret, match, line string) bool {
 	if a.Condition == "AND" && len(a.Paths) > 0 {
 		return false
@@ -162,7 +163,7 @@ func (a *allowance) allows(secret, match, line string) bool {
 	return byRegex || byWord
 }
 
-// entropy is that of Shannon, in bits for each character.
+// entropy returns the Shannon entropy of a text, in bits per character.
 func entropy(s string) float64 {
 	counts := map[rune]int{}
 	for _, r := range s {

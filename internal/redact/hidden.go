@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// findInvisible finds secrets that characters nobody sees cut into parts.
+// findInvisible finds secrets that are split by invisible characters.
 func findInvisible(s string) []finding {
 	return findJoined(s, func(_ string, _ int, r rune) int {
 		if unicode.In(r, unicode.Cf, unicode.Variation_Selector) || r == combiningJoiner {
@@ -19,11 +19,11 @@ func findInvisible(s string) []finding {
 	})
 }
 
-// combiningJoiner is shown as nothing and is no format character.
+// combiningJoiner is invisible, but no format character.
 const combiningJoiner = '\u034F'
 
-// findBroken finds secrets that line ends cut into parts, none of which is one by itself: it would be found as such, and
-// the next line is most often another word.
+// findBroken finds secrets that are split by line ends. It leaves out a secret whose part is a secret by itself: that
+// part is found already, and the next line is most often another word.
 func findBroken(s string, whole []finding) []finding {
 	found := findJoined(s, lineBreakAt)
 	return slices.DeleteFunc(found, func(f finding) bool {
@@ -31,11 +31,11 @@ func findBroken(s string, whole []finding) []finding {
 	})
 }
 
-// genericKind is the rule that knows a secret by the word before it and not by its own form.
+// genericKind is the rule that recognises a secret by the word before it and not by its own form.
 const genericKind = "generic-api-key"
 
-// findJoined finds secrets that go across a cut. A cut returns the length of what is to be left out at a place; 0 for
-// nothing.
+// findJoined finds secrets that go across a cut. The function cut returns the number of bytes to leave out at a
+// place, or 0.
 func findJoined(s string, cut func(s string, i int, r rune) int) []finding {
 	joined, places := join(s, cut)
 	if len(joined) == len(s) {
@@ -51,7 +51,7 @@ func findJoined(s string, cut func(s string, i int, r rune) int) []finding {
 	return found
 }
 
-// join returns the text without what cuts it, and for each of its bytes the place in the text.
+// join returns the text without the cuts, and the place of each of its bytes in the old text.
 func join(s string, cut func(s string, i int, r rune) int) (joined string, places []int) {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -79,18 +79,18 @@ func lineBreakAt(s string, i int, _ rune) int {
 	return 0
 }
 
-// lineEnd is the end of a line with a continuation, and the indentation or the quote mark of the next one. JSON writes
-// it as an escape.
+// lineEnd matches the end of a line with its continuation mark, and the indentation or quote mark of the next line.
+// JSON writes a line end as an escape.
 var lineEnd = regexp.MustCompile(`^\\?(?:\r?\n|\\r\\n|\\n)(?:[ \t]|\\t|[>|] ?)*`)
 
 func isTokenByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("_-./+=:", c) >= 0
 }
 
-// encoded are runs that may be base64 (RFC 4648) of 18 bytes or more.
+// encoded matches text that may be base64 (RFC 4648) of 18 bytes or more.
 var encoded = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}={0,2}`)
 
-// findEncoded finds secrets that are written in base64.
+// findEncoded finds secrets that are encoded in base64.
 func findEncoded(s string) []finding {
 	var found []finding
 	for _, at := range encoded.FindAllStringIndex(s, -1) {
@@ -101,7 +101,7 @@ func findEncoded(s string) []finding {
 	return found
 }
 
-// decodeBase64 returns the text that is encoded in base64; "" when it holds none.
+// decodeBase64 returns the text that is encoded in base64, or "" if there is none.
 func decodeBase64(s string) string {
 	s = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(s, "="))
 	if len(s)%4 == 1 {

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// JSON returns the document without secrets in its texts, and whether there
-// was any. One without secrets comes back byte for byte. A secret is found by
-// the texts themselves, and by the document around them: beside a key named
-// password much is a secret that is none elsewhere.
+// JSON returns the document with the secrets in its texts redacted, and reports
+// whether there were any. A document without secrets comes back unchanged, byte
+// for byte. JSON looks for secrets in each text alone and in the whole
+// document: beside a key named password, many values are secrets that are none
+// elsewhere.
 func JSON(doc json.RawMessage) (json.RawMessage, bool) {
 	if len(doc) == 0 {
 		return doc, false
@@ -46,7 +47,8 @@ func JSON(doc json.RawMessage) (json.RawMessage, bool) {
 	clean := bytes.TrimSpace(out.Bytes())
 	for secret := range known {
 		if bytes.Contains(clean, []byte(secret)) {
-			// It goes across several texts, or is none of them: nothing stays.
+			// The secret goes across several texts or is none of them, so
+			// redact everything.
 			return json.RawMessage(`"[redacted]"`), true
 		}
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Question returns a copy of the question without secrets, for a channel. It
-// is decidable where what is decided is shown as it is: not when the action,
-// or a value that can be picked, had to be redacted. Such a question can only
-// be opened.
+// Question returns a copy of the question without secrets, for a channel.
+// decidable reports whether the channel may offer to decide it. This is not so
+// if the action, or a value that a person can choose, was redacted: people must
+// see what they decide. Then the channel can only link to the question.
 //
-// What is the asker's own and no business of a channel is left out: its state,
-// metadata and keys.
+// The copy has no state, metadata or keys, because these belong to the asker
+// alone.
 func Question(q *fermata.Question) (clean *fermata.Question, decidable bool) {
 	c := *q
 	decidable = true
@@ -40,7 +40,8 @@ func text(s string) string {
 	return clean
 }
 
-// item redacts an item; it reports whether what can be picked stays as it is.
+// item redacts an item. It reports whether the values of its options are
+// unchanged.
 func item(it *fermata.Item) (same bool) {
 	it.Prompt, it.Header = text(it.Prompt), text(it.Header)
 	it.Options = slices.Clone(it.Options)
@@ -116,9 +117,9 @@ func value(v any) any {
 	}
 }
 
-// Withhold returns a copy of the question for a place that people can read who
-// may not read the project: without its context and previews. It is as
-// decidable as before.
+// Withhold returns a copy of the question without its context and previews. It
+// is for a place that people can read who may not read the project. It does not
+// change whether the question is decidable there.
 func Withhold(q *fermata.Question) *fermata.Question {
 	if q.Context == nil {
 		return q

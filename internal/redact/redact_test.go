@@ -29,7 +29,7 @@ const (
 	hexits = digits + "abcdef"
 )
 
-// random makes a text of n characters that has enough variety for a secret.
+// random returns a text of n characters with enough variety for a secret.
 func random(t testing.TB, alphabet string, n int) string {
 	t.Helper()
 	for {
@@ -68,7 +68,7 @@ func jwt(t testing.TB) string {
 	return part(`{"alg":"HS256","typ":"JWT"}`) + "." + part(`{"sub":"`+random(t, digits+lower, 12)+`","name":"Ada"}`) + "." + random(t, base62, 43)
 }
 
-// secrets are of many kinds, made up anew in every run.
+// secrets returns secrets of many kinds, which are new in every run.
 func secrets(t testing.TB) map[string]string {
 	t.Helper()
 	r := func(alphabet string, n int) string { return random(t, alphabet, n) }
@@ -110,7 +110,7 @@ func secrets(t testing.TB) map[string]string {
 	}
 }
 
-// letters makes a text of letters alone with enough variety.
+// letters returns a text of letters only, with enough variety.
 func letters(t testing.TB, n int) string {
 	t.Helper()
 	for {
@@ -126,7 +126,7 @@ func letters(t testing.TB, n int) string {
 	}
 }
 
-// known reports whether the rules take a text for a well-known word.
+// known reports whether the rules treat a text as a well-known word.
 func known(s string) bool {
 	set := rules()
 	for _, r := range set.Rules {
@@ -137,7 +137,7 @@ func known(s string) bool {
 	return set.Allow.allows(s, s, s)
 }
 
-// core is the part of a secret that must not survive: its longest word.
+// core returns the part of a secret that must not remain: its longest word.
 func core(secret string) string {
 	longest := ""
 	for _, word := range strings.FieldsFunc(secret, func(r rune) bool { return !strings.ContainsRune(base62+"+/_.-", r) }) {
@@ -277,7 +277,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Whatever stands around a secret, it does not come through.
+// A secret is redacted whatever text is around it.
 func FuzzText(f *testing.F) {
 	f.Add("a ", " b")
 	f.Add("\"", "\"")

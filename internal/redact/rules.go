@@ -13,8 +13,8 @@ import (
 //go:embed gitleaks.toml
 var gitleaks []byte
 
-// ruleSet is the part of the rule file that is about texts; paths and commits
-// are not ours.
+// ruleSet is the part of the rule file that applies to texts. The parts about
+// paths and commits are not used.
 type ruleSet struct {
 	Allow allowance `toml:"allowlist"`
 	Rules []*rule   `toml:"rules"`
@@ -32,7 +32,7 @@ type rule struct {
 	compile func() *regexp.Regexp
 }
 
-// allowance says what looks like a secret and is none.
+// allowance describes texts that look like a secret but are none.
 type allowance struct {
 	Condition   string   `toml:"condition"`
 	RegexTarget string   `toml:"regexTarget"`
@@ -43,26 +43,26 @@ type allowance struct {
 	compile func() []*regexp.Regexp
 }
 
-// own are kinds of secrets that the rule file leaves out.
+// own are rules for secrets that the rule file does not find.
 var own = []*rule{
 	{ID: "fermata-secret", Regex: `\bfm[a-z]_[0-9A-Za-z]{38}\b`, Keywords: []string{"fm"}},
 	{ID: "password-in-url", Regex: `\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@'"]*:([^\s/@'"]{3,})@`, Keywords: []string{"://"}},
 	{ID: "authorization-header", Regex: `(?i)\bauthorization['"]?\s*[:=]\s*['"]?(?:bearer|basic|token)\s+([\w.~+/=-]{8,})`, Keywords: []string{"authorization"}},
 	{ID: "cookie", Regex: `(?i)(?:\b(?:set-)?cookie['"]?\s*:|--cookie[\s=])\s*['"]?([^\s'"=]+=[^\r\n'"]{6,})`, Keywords: []string{"cookie"}},
-	// Keys that are shorter or longer than those of the rule file.
+	// These keys are shorter or longer than those of the rule file.
 	{ID: "vault-token", Regex: `\bhv[sbr]\.[\w-]{20,300}`, Keywords: []string{"hvs.", "hvb.", "hvr."}},
 	{ID: "openai-api-key", Regex: `\bsk-(?:proj|svcacct|admin|ant|or)-[\w-]{20,300}`, Keywords: []string{"sk-"}},
 	{ID: "telegram-bot-api-token", Regex: `\b[0-9]{8,10}:AA[\w-]{33}\b`, Keywords: []string{":aa"}},
-	// A key of which the end was cut off.
+	// This matches a key without its end.
 	{ID: "private-key", Regex: `-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----(?:(?:\s|\\r|\\n)*[A-Za-z0-9+/=]{16,})+`, Keywords: []string{"-----begin"}},
 	{ID: "password", Regex: `(?i)\b(?:password|passwd|passphrase|kennwort)['"]?\s*[:=]\s*['"]?([^\s'",;}]{6,})`, Keywords: []string{"passw", "passphrase", "kennwort"}, Allow: []allowance{{
-		// What is read from elsewhere is no secret itself.
+		// A value that is read from another place is no secret itself.
 		Regexes: []string{`^[$<%{(\[*]`, `^[A-Za-z_.-]+(?:[(\[].*)?$`},
 	}}},
 }
 
-// rules reads the rule file when it is first needed. Expressions are compiled
-// when a text has one of their words.
+// rules reads the rule file at the first use. A rule's expression is compiled
+// when a text first has one of its words.
 var rules = sync.OnceValue(func() *ruleSet {
 	var set ruleSet
 	if err := toml.Unmarshal(gitleaks, &set); err != nil {
@@ -80,7 +80,7 @@ var rules = sync.OnceValue(func() *ruleSet {
 	return &set
 })
 
-// prepare returns a copy that is ready for use.
+// prepare returns a copy of the rule that is ready for use.
 func (r *rule) prepare() *rule {
 	ready := *r
 	ready.compile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(r.Regex) })
@@ -105,7 +105,8 @@ func (a *allowance) prepare() {
 	})
 }
 
-// mayFit reports whether the text, in lower case, has one of the rule's words.
+// mayFit reports whether the text, in lower case, contains one of the rule's
+// words.
 func (r *rule) mayFit(lower string) bool {
 	for _, w := range r.Keywords {
 		if strings.Contains(lower, w) {
@@ -115,5 +116,5 @@ func (r *rule) mayFit(lower string) bool {
 	return len(r.Keywords) == 0
 }
 
-// String stands in the place of the secret.
+// String returns the text that replaces the secret.
 func (f finding) String() string { return fmt.Sprintf("[redacted: %s]", f.kind) }

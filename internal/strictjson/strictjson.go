@@ -1,7 +1,6 @@
-// Package strictjson reads the JSON of a request. Every name must be one that the
-// request has, in exactly this spelling, and may stand once: a misspelt field that
-// is passed over is one that a person believes to have sent. The API reads bodies
-// with it and the command line reads files with it, so that both refuse the same.
+// Package strictjson reads the JSON of a request. Every name must be a field of the request, in exactly this
+// spelling, and may occur only once. Otherwise a person would believe that a misspelt field was sent. The API reads
+// bodies with it and the command line reads files with it, so that both refuse the same.
 package strictjson
 
 import (
@@ -20,11 +19,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// FieldError says what is wrong with a document, and at which field. It never holds the
-// value, which may be a secret.
+// FieldError is a problem of a document, and the path of the field. It never contains the value, which may be a
+// secret.
 type FieldError struct{ Field, Message string }
 
-// Error returns the field and what is wrong with it.
+// Error returns the field and the problem.
 func (f *FieldError) Error() string {
 	if f.Field == "" {
 		return f.Message
@@ -32,8 +31,8 @@ func (f *FieldError) Error() string {
 	return f.Field + ": " + f.Message
 }
 
-// strict refuses names that no field has. The library refuses names given twice,
-// invalid UTF-8 and data behind the end.
+// strict refuses names that no field has. The library itself refuses duplicate
+// names, invalid UTF-8 and data after the end.
 var strict = json.JoinOptions(
 	json.RejectUnknownMembers(true),
 	json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(unmarshalOption), json.UnmarshalFromFunc(unmarshalContext))),
@@ -48,7 +47,7 @@ func Unmarshal(data []byte, into any) error {
 }
 
 // Fields returns the fields of an object by their names, without those that are
-// null: null is how clients write a field that they leave out.
+// null. Clients write null for a field that they leave out.
 func Fields(data []byte) (map[string]stdjson.RawMessage, error) {
 	var values map[string]jsontext.Value
 	if err := json.Unmarshal(data, &values); err != nil {
@@ -63,20 +62,21 @@ func Fields(data []byte) (map[string]stdjson.RawMessage, error) {
 	return fields, nil
 }
 
-// Envelope reads an object of a program that may add fields at any time: unknown ones are passed over. A name that stands twice anywhere, and
-// one that differs from a field of the object only by case, are refused, because another reader could take the one for the other.
+// Envelope reads an object of a program that may add fields at any time, so it ignores unknown fields. It refuses
+// duplicate names at any depth, and a name that differs from a field only by case, because another reader could take
+// one for the other.
 func Envelope(data []byte, into any) error {
 	if err := exactNames(data, reflect.TypeOf(into).Elem()); err != nil {
 		return err
 	}
-	// Tools may return texts that are not valid UTF-8.
+	// Tools may return texts with invalid UTF-8.
 	if err := json.Unmarshal(data, into, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return explain(err)
 	}
 	return nil
 }
 
-// exactNames refuses names of an object that differ from those of the fields of a struct only by case.
+// exactNames refuses names in an object that differ from a field of the struct only by case.
 func exactNames(data []byte, of reflect.Type) error {
 	var values map[string]jsontext.Value
 	if err := json.Unmarshal(data, &values, jsontext.AllowInvalidUTF8(true)); err != nil {
@@ -98,10 +98,10 @@ func exactNames(data []byte, of reflect.Type) error {
 	return nil
 }
 
-// option is an option without the method that reads its bare form.
+// option is [fermata.Option] without the method that reads its short form.
 type option fermata.Option
 
-// unmarshalOption reads an option: a bare string or an object.
+// unmarshalOption reads an option, which is a string or an object.
 func unmarshalOption(dec *jsontext.Decoder, o *fermata.Option) error {
 	if dec.PeekKind() == '"' {
 		*o = fermata.Option{}
@@ -110,10 +110,10 @@ func unmarshalOption(dec *jsontext.Decoder, o *fermata.Option) error {
 	return json.UnmarshalDecode(dec, (*option)(o), json.RejectUnknownMembers(true))
 }
 
-// questionContext is a context without the method that reads its bare form.
+// questionContext is [fermata.QuestionContext] without the method that reads its short form.
 type questionContext fermata.QuestionContext
 
-// unmarshalContext reads a context: a bare string or an object.
+// unmarshalContext reads a context, which is a string or an object.
 func unmarshalContext(dec *jsontext.Decoder, c *fermata.QuestionContext) error {
 	*c = fermata.QuestionContext{}
 	if dec.PeekKind() == '"' {
@@ -133,7 +133,7 @@ func explain(err error) *FieldError {
 	}
 	at := field(semantic.JSONPointer)
 	if inner, ok := errors.AsType[*FieldError](err); ok {
-		// A type that reads itself says what is wrong within it.
+		// A type with its own UnmarshalJSON reports the problem inside it.
 		return &FieldError{strings.Trim(at+"."+inner.Field, "."), inner.Message}
 	}
 	switch {
@@ -150,8 +150,8 @@ func explain(err error) *FieldError {
 	}
 }
 
-// meantField returns the field that differs from an unknown one in its spelling alone, as questionId and isDefault do from
-// question_id and default; "" where there is none.
+// meantField returns the field that differs from an unknown one only in spelling, as question_id and default do from
+// questionId and isDefault. It returns "" if there is none.
 func meantField(err *json.SemanticError) string {
 	if err.GoType == nil || err.GoType.Kind() != reflect.Struct {
 		return ""
@@ -169,7 +169,7 @@ func meantField(err *json.SemanticError) string {
 	return ""
 }
 
-// letters returns what two spellings of a name have in common.
+// letters returns the letters that all spellings of a name share.
 func letters(name string) string {
 	return strings.TrimPrefix(strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name)), "is")
 }
@@ -188,11 +188,11 @@ func explainSyntax(err *jsontext.SyntacticError) *FieldError {
 	}
 }
 
-// longestField is about how much of a path is written: a hostile body nests
-// thousands of levels deep.
+// longestField is about how many bytes of a path are written, because a hostile
+// body may nest thousands of levels deep.
 const longestField = 200
 
-// field writes a JSON pointer as the paths of the rules: items[0].title.
+// field returns a JSON pointer in the form that the rules use: items[0].title.
 func field(p jsontext.Pointer) string {
 	var sb strings.Builder
 	for token := range p.Tokens() {
@@ -211,8 +211,8 @@ func field(p jsontext.Pointer) string {
 	return sb.String()
 }
 
-// Request reads a part of a request strictly. What is wrong with a field is a problem
-// of the request; under is the path of the part, empty for the whole.
+// Request reads a part of a request strictly. The error is a problem of the request, at the field. under is the path
+// of the part, or empty for the whole request.
 func Request(data []byte, under string, into any) error {
 	err := Unmarshal(data, into)
 	fault, ok := errors.AsType[*FieldError](err)
@@ -223,6 +223,6 @@ func Request(data []byte, under string, into any) error {
 	return fermata.Invalid(fermata.Problem{Field: path, Message: fault.Message})
 }
 
-// Settings is [Request] for the settings of a channel. A name in another spelling is no
-// setting: the channel would not read it, and nobody would keep it secret.
+// Settings is [Request] for the settings of a channel. It refuses a misspelt name: the channel would not read that
+// setting, and the server would not keep it secret.
 func Settings(data []byte, into any) error { return Request(data, "settings", into) }

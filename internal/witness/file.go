@@ -1,5 +1,5 @@
 // Package witness keeps signed checkpoints of the audit chain outside the database, so that a database that was
-// rewritten or set back is found out.
+// rewritten or restored to an older state is detected.
 package witness
 
 import (
@@ -18,17 +18,17 @@ import (
 	"github.com/fermata-hq/fermata/internal/private"
 )
 
-// File keeps checkpoints as lines of JSON, the newest last. It never changes a line, so the file may lie on a medium
-// that only takes more, or in a folder that a backup or another machine reads.
+// File keeps checkpoints as lines of JSON, the newest last. It never changes a line. So the file may be on an
+// append-only medium, or in a folder that a backup or another machine reads.
 type File struct {
 	path string
 
 	mu sync.Mutex
-	// newest are the numbers up to which the file keeps each workspace; nil before the file was read.
+	// newest is the number of the newest checkpoint in the file, by workspace. It is nil before the file was read.
 	newest map[string]int64
 }
 
-// NewFile returns the witness that keeps checkpoints in a file. The file is made with its first line.
+// NewFile returns a witness that keeps checkpoints in a file. The file is created with its first line.
 func NewFile(path string) (*File, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func (f *File) Keep(ctx context.Context, c fermata.SignedCheckpoint) error {
 	return err
 }
 
-// load reads once what an earlier process kept.
+// load reads once what earlier processes kept.
 func (f *File) load(ctx context.Context) error {
 	if f.newest != nil {
 		return nil
@@ -70,7 +70,7 @@ func (f *File) load(ctx context.Context) error {
 	return nil
 }
 
-// newestOf returns the numbers up to which the checkpoints keep each workspace.
+// newestOf returns the number of the newest checkpoint of each workspace.
 func newestOf(kept []fermata.SignedCheckpoint) map[string]int64 {
 	newest := map[string]int64{}
 	for _, c := range kept {
@@ -79,7 +79,7 @@ func newestOf(kept []fermata.SignedCheckpoint) map[string]int64 {
 	return newest
 }
 
-// add writes a line behind what is there. What was cut off by a crash stays a line of its own.
+// add appends a line to the file. If a crash cut off the last line, the new line begins on a line of its own.
 func (f *File) add(line []byte) error {
 	file, err := os.OpenFile(f.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, private.FileMode)
 	if err != nil {
@@ -95,7 +95,7 @@ func (f *File) add(line []byte) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// Kept returns the checkpoints of the file in the order of its lines. A file that is not there keeps none.
+// Kept returns the checkpoints of the file in the order of its lines. If the file does not exist, there are none.
 func (f *File) Kept(context.Context) ([]fermata.SignedCheckpoint, error) {
 	file, err := os.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,8 +108,8 @@ func (f *File) Kept(context.Context) ([]fermata.SignedCheckpoint, error) {
 	return kept, errors.Join(err, file.Close())
 }
 
-// Read returns the checkpoints of a witness's lines. What a system log writes before one is passed over; a line that holds
-// none, or that a crash cut off, counts for nothing.
+// Read returns the checkpoints in the lines of a witness. It ignores the text that a system log writes before one,
+// and lines that hold none or were cut off by a crash.
 func Read(r io.Reader) ([]fermata.SignedCheckpoint, error) {
 	var kept []fermata.SignedCheckpoint
 	lines := bufio.NewScanner(r)

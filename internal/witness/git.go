@@ -19,33 +19,35 @@ import (
 )
 
 const (
-	// gitKept is the commit up to which the repository elsewhere is known.
+	// gitKept is the ref of the last known commit of the remote repository.
 	gitKept = "refs/fermata/kept"
-	// gitTimeout bounds one call of git: a remote that hangs must not delay the next signature.
+	// gitTimeout is the time limit for one git command. A remote that hangs must not delay the next signature.
 	gitTimeout = 20 * time.Second
-	// gitTries bounds how often a push is tried. It fails when another replica was quicker.
+	// gitTries is how often a push is tried. A push fails if another replica pushed first.
 	gitTries = 5
-	// gitPause is how long a repository that failed is left alone.
+	// gitPause is how long the witness waits after a failure before it uses the repository again.
 	gitPause = 30 * time.Second
 )
 
-// Git keeps checkpoints in a Git repository elsewhere, by way of a clone: each is a commit whose message ends with it, and
-// no file changes. Only what was pushed counts as kept. It refuses a repository whose history was written anew.
+// Git keeps checkpoints in a remote Git repository, by way of a local clone. Each checkpoint is a commit whose
+// message ends with it; no file changes. A checkpoint counts as kept only when it was pushed. Git refuses a
+// repository whose history was rewritten.
 type Git struct {
 	clone string
 	log   *slog.Logger
-	// remote and branch say where to push, as git names them.
+	// remote and branch are the target of pushes, as git names them.
 	remote, branch string
 
 	mu sync.Mutex
-	// newest are the numbers up to which the repository keeps each workspace; nil before it was read.
+	// newest is the number of the newest checkpoint in the repository, by workspace. It is nil before the repository
+	// was read.
 	newest map[string]int64
-	// failed is why the last call failed, and failedAt when.
+	// failed is the error of the last call, or nil. failedAt is the time of the last call.
 	failed   error
 	failedAt time.Time
 }
 
-// openGit returns the witness that pushes from a clone, to the upstream of its branch.
+// openGit returns a witness that pushes from a clone to the upstream of its branch.
 func openGit(ctx context.Context, folder string, log *slog.Logger) (*Git, error) {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {
@@ -69,7 +71,7 @@ func openGit(ctx context.Context, folder string, log *slog.Logger) (*Git, error)
 	return g, nil
 }
 
-// setting returns a setting of the clone, or the usual one.
+// setting returns a setting of the clone, or the default if it is not set.
 func (g *Git) setting(ctx context.Context, name, usual string) string {
 	if value, err := g.git(ctx, "config", "--get", name); err == nil {
 		return value
@@ -77,7 +79,7 @@ func (g *Git) setting(ctx context.Context, name, usual string) string {
 	return usual
 }
 
-// Name returns the place of the clone.
+// Name returns the address of the clone.
 func (g *Git) Name() string { return gitScheme + g.clone }
 
 // Keep pushes the checkpoint, unless the repository has it or a later one.
@@ -94,7 +96,7 @@ func (g *Git) Keep(ctx context.Context, c fermata.SignedCheckpoint) error {
 	return g.failed
 }
 
-// push adds a commit. It tries again where another replica was quicker.
+// push pushes a commit with the checkpoint. If another replica pushed first, it tries again.
 func (g *Git) push(ctx context.Context, c fermata.SignedCheckpoint) error {
 	line, err := json.Marshal(c)
 	if err != nil {
@@ -123,10 +125,10 @@ func (g *Git) push(ctx context.Context, c fermata.SignedCheckpoint) error {
 	}
 }
 
-// errAway says that the repository cannot be reached.
+// errAway is the error for a repository that cannot be reached.
 var errAway = errors.New("the repository cannot be reached")
 
-// fetch takes what is new in the repository, and refuses a history that does not go on from the known one.
+// fetch fetches the new commits. It refuses a history that does not continue from the last known commit.
 func (g *Git) fetch(ctx context.Context) error {
 	there, err := g.git(ctx, "ls-remote", g.remote, g.branch)
 	if err != nil {
@@ -156,13 +158,13 @@ func (g *Git) fetch(ctx context.Context) error {
 	return nil
 }
 
-// knownCommit returns the commit up to which the repository is known.
+// knownCommit returns the last known commit of the repository, and whether there is one.
 func (g *Git) knownCommit(ctx context.Context) (string, bool) {
 	commit, err := g.git(ctx, "rev-parse", "--quiet", "--verify", gitKept)
 	return commit, err == nil
 }
 
-// count reads what the repository keeps, where that is not known.
+// count reads the numbers of the newest checkpoints, unless they are known.
 func (g *Git) count(ctx context.Context) error {
 	if g.newest != nil {
 		return nil
@@ -174,7 +176,7 @@ func (g *Git) count(ctx context.Context) error {
 	return err
 }
 
-// commit makes a commit with the message behind the known one, with the same files.
+// commit makes a commit with the message and the same files as the last known commit, which becomes its parent.
 func (g *Git) commit(ctx context.Context, message string) (string, error) {
 	args := []string{"commit-tree", "-m", message}
 	tree, err := g.git(ctx, "rev-parse", "--quiet", "--verify", gitKept+"^{tree}")
@@ -186,8 +188,8 @@ func (g *Git) commit(ctx context.Context, message string) (string, error) {
 	return g.git(ctx, append(args, tree)...)
 }
 
-// Kept returns the checkpoints of the repository, the newest last. Where it cannot be reached, those count that the clone
-// knows.
+// Kept returns the checkpoints of the repository, the newest last. If the repository cannot be reached, it returns
+// those that the clone has.
 func (g *Git) Kept(ctx context.Context) ([]fermata.SignedCheckpoint, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -199,10 +201,10 @@ func (g *Git) Kept(ctx context.Context) ([]fermata.SignedCheckpoint, error) {
 	return g.read(ctx)
 }
 
-// read returns the checkpoints up to the known commit.
+// read returns the checkpoints up to the last known commit.
 func (g *Git) read(ctx context.Context) ([]fermata.SignedCheckpoint, error) {
 	if _, ok := g.knownCommit(ctx); !ok {
-		return nil, ctx.Err() // it holds none yet
+		return nil, ctx.Err() // the repository has no checkpoint yet
 	}
 	messages, err := g.git(ctx, "log", "--reverse", "--format=%B", gitKept)
 	if err != nil {
@@ -211,7 +213,7 @@ func (g *Git) read(ctx context.Context) ([]fermata.SignedCheckpoint, error) {
 	return Read(strings.NewReader(messages))
 }
 
-// git runs git in the clone, without hooks and without questions.
+// git runs git in the clone, without hooks and without prompts.
 func (g *Git) git(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/witness"
 )
 
-// git runs git in a folder, as somebody who has no settings of their own.
+// git runs git in a folder, without settings of the user.
 func git(t *testing.T, folder string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)
@@ -26,7 +26,7 @@ func git(t *testing.T, folder string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// elsewhere makes an empty repository, and returns its place and a function that clones it.
+// elsewhere makes an empty repository. It returns the path and a function that clones the repository.
 func elsewhere(t *testing.T) (bare string, clone func() string) {
 	t.Helper()
 	bare = filepath.Join(t.TempDir(), "audit.git")
@@ -59,7 +59,7 @@ func keep(t *testing.T, w witness.Witness, c fermata.SignedCheckpoint) {
 	}
 }
 
-// seqs are the numbers that a witness keeps.
+// seqs returns the numbers of the checkpoints that a witness has.
 func seqs(t *testing.T, w witness.Witness) (all []int64) {
 	t.Helper()
 	kept, err := w.(*witness.Git).Kept(t.Context())
@@ -84,7 +84,7 @@ func TestARepositoryKeepsCheckpoints(t *testing.T) {
 		keep(t, w, checkpoint("default", seq))
 	}
 	keep(t, w, checkpoint("other", 5))
-	// A process that is started later, from another clone, knows what is kept.
+	// A process that starts later with another clone knows which checkpoints were kept.
 	later := open(t, "git:"+clone())
 	keep(t, later, checkpoint("default", 7))
 	keep(t, later, checkpoint("default", 9))
@@ -92,7 +92,7 @@ func TestARepositoryKeepsCheckpoints(t *testing.T) {
 	if got := seqs(t, w); len(got) != 5 || got[0] != 3 || got[1] != 7 || got[2] != 5 || got[3] != 9 || got[4] != 12 {
 		t.Errorf("it keeps %v", got)
 	}
-	// What other people keep there stays, and anybody reads it with git alone.
+	// Commits of other people stay, and everybody can read the checkpoints with git alone.
 	lines := git(t, bare, "log", "--reverse", "--format=%B", "main")
 	kept, err := witness.Read(strings.NewReader(lines))
 	if err != nil || len(kept) != 5 || kept[4] != checkpoint("default", 12) {
@@ -181,7 +181,7 @@ func TestARepositoryThatIsAwayKeepsNothingNew(t *testing.T) {
 	if err := w.Keep(t.Context(), checkpoint("default", 4)); err == nil {
 		t.Error("it was kept nowhere")
 	}
-	// What the clone knows still counts.
+	// The checkpoints in the clone still count.
 	if got := seqs(t, w); len(got) != 1 || got[0] != 3 {
 		t.Errorf("it keeps %v", got)
 	}

@@ -10,21 +10,21 @@ import (
 
 // Witness keeps signed checkpoints outside the database.
 type Witness interface {
-	// Name says where it keeps them.
+	// Name returns where the witness keeps its checkpoints.
 	Name() string
-	// Keep keeps a checkpoint, and returns when it is handed over.
+	// Keep stores a checkpoint, and returns when the checkpoint is handed over.
 	Keep(ctx context.Context, c fermata.SignedCheckpoint) error
 }
 
-// Schemes of addresses that are no file.
+// Schemes of addresses that are not a file.
 const (
 	gitScheme    = "git:"
 	syslogScheme = "syslog"
 )
 
-// Open returns the witness of an address. git:FOLDER names the clone of a Git repository. syslog:,
-// syslog+tcp://HOST:PORT and syslog+udp://HOST:PORT name a system log. Anything else names a file. Open refuses an address
-// that names nothing that can keep checkpoints.
+// Open returns the witness for an address. git:FOLDER is the clone of a Git repository. syslog:,
+// syslog+tcp://HOST:PORT and syslog+udp://HOST:PORT are system logs. Any other address is a file. Open refuses an
+// address at which no checkpoint can be kept.
 func Open(ctx context.Context, address string, log *slog.Logger) (Witness, error) {
 	switch {
 	case address == "":

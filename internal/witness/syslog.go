@@ -13,21 +13,21 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// syslogTag names the program in the lines of a system log.
+// syslogTag is the name of the program in the lines of a system log.
 const syslogTag = "fermata-audit"
 
-// Syslog hands checkpoints to a system log (RFC 3164), a line of JSON each. What a system log keeps cannot be read back
-// from here: compare its lines with 'fermata audit verify --witness'.
+// Syslog sends checkpoints to a system log (RFC 3164), each as a line of JSON. Fermata cannot read a system log, so
+// compare its lines with 'fermata audit verify --witness'.
 type Syslog struct {
 	address, network, host string
 
 	mu     sync.Mutex
 	writer *syslog.Writer
-	// newest are the numbers up to which each workspace was handed over.
+	// newest is the number of the newest checkpoint that was sent, by workspace.
 	newest map[string]int64
 }
 
-// openSyslog returns the witness of a system log: of this machine, or of another one.
+// openSyslog returns the witness for the system log of this machine or of another one.
 func openSyslog(address string) (Witness, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -53,7 +53,7 @@ func badSyslog(address string) error {
 // Name returns the address.
 func (s *Syslog) Name() string { return s.address }
 
-// Keep hands the checkpoint over, unless it was. By UDP nobody knows whether it arrived.
+// Keep sends the checkpoint, unless it was sent before. With UDP, it is unknown whether the checkpoint arrived.
 func (s *Syslog) Keep(_ context.Context, c fermata.SignedCheckpoint) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/witness"
 )
 
-// A system log gets each checkpoint once, and its lines are read as they stand in a log.
+// A system log gets each checkpoint once, and the checkpoints can be read from its lines.
 func TestASystemLogIsToldEachCheckpoint(t *testing.T) {
 	t.Parallel()
 	log, err := net.Listen("tcp", "127.0.0.1:0")
