@@ -62,8 +62,8 @@ func TestAnalytics(t *testing.T) {
 	}
 }
 
-// TestAnalyticsAsCSV checks that every report is a table with a header, that
-// every row is as long as the header, and that no cell is a formula.
+// TestAnalyticsAsCSV checks that every report is a table with a header. Every
+// row is as long as the header, and no cell is a formula.
 func TestAnalyticsAsCSV(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -32,9 +32,9 @@ type choiceField struct {
 	Recommended, Danger, Picked           bool
 }
 
-// The names of form fields: an item, an item's answer in the person's own
-// words, the field that binds the form to its page, and the field that confirms
-// an answer.
+// The names of form fields. itemField and ownField are prefixes for an item and
+// for its answer in the person's own words. pageField binds the form to its
+// page. confirmField confirms an answer.
 const (
 	itemField    = "item."
 	ownField     = "own."

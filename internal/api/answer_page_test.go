@@ -388,7 +388,8 @@ func TestALinkTellsNothingOfAHiddenProject(t *testing.T) {
 	}
 }
 
-// TestALinkNamesTheRoleThatMayNotAnswer opens the link of a viewer. The page must not mention tokens.
+// TestALinkNamesTheRoleThatMayNotAnswer opens the link of a viewer. The page names the role and no token, because a
+// link uses none.
 func TestALinkNamesTheRoleThatMayNotAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

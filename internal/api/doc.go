@@ -1,5 +1,6 @@
 // Package api serves the engine over HTTP: JSON under /v1, live events as SSE,
-// problems after RFC 9457, and an OpenAPI 3.1 document made from the routes.
+// and problems after RFC 9457. It makes an OpenAPI 3.1 document from the
+// routes.
 //
 // It translates, and makes no decisions. The engine decides who may do what,
 // and the result of each request. Before it calls the engine, this package

@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/test/forgery"
 )
 
-// An answer link with one wrong character shows nothing and decides nothing. The page of the correct link also
-// decides nothing if one character is wrong in the proof of what it showed, or of when it showed this.
+// An answer link with one wrong character shows nothing and decides nothing. The page of the correct link contains
+// proofs of what it showed, and when. If one character of them is wrong, it decides nothing either.
 func TestAnAnswerLinkOneCharacterOffDecidesNothing(t *testing.T) {
 	t.Parallel()
 	// Many requests from one address are refused.

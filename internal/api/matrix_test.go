@@ -236,7 +236,7 @@ func TestMatrixOfTheLocalUser(t *testing.T) {
 	}
 }
 
-// isAdmins reports whether the policy sets the assurance of the caller: this holds for all calls that only admins may
+// isAdmins reports whether the policy sets the assurance of the caller. It does so for all calls that only admins may
 // make, and for changes of gate rules.
 func (r row) isAdmins() bool {
 	return strings.HasSuffix(r.scope, "admin") || strings.HasPrefix(r.role, "admin ") || r.verb == "gate.rules_change"

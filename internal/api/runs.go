@@ -17,7 +17,7 @@ type logNext struct {
 	Next int64 `json:"next" doc:"bytes"`
 }
 
-// release returns a task to the queue of open tasks.
+// release hands a task back.
 type release struct {
 	Token int64 `json:"token"`
 }

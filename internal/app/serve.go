@@ -75,7 +75,7 @@ type ServeOptions struct {
 type Served struct {
 	URL string
 	// FirstToken is the first admin's token, and FirstLink is the one-time link with which the first admin signs in.
-	// Both are empty at later starts, unless NewAdminToken is set.
+	// Both are empty in single-user mode, and at later starts unless NewAdminToken is set.
 	FirstToken, FirstLink string
 	Engine                *engine.Engine
 }

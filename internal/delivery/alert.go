@@ -59,7 +59,7 @@ func (b *batch) lookAt(q *fermata.Question, purpose notice.Purpose, at time.Time
 }
 
 // look runs the regular checks until ctx ends. It raises an alert for urgent
-// questions that reached no person and for tasks that no worker takes, and
+// questions that reached no person, and for tasks that no worker takes. It
 // sends reminders of questions that have waited long.
 func (w *workspace) look(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)

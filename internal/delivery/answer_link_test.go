@@ -11,9 +11,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// TestMessagesHaveALinkWhereItIsEnough checks the link of a message: it belongs
-// to the recipient, and there is none if the risk is higher than low or if the
-// question contains a secret.
+// TestMessagesHaveALinkWhereItIsEnough checks the link of a message. The link
+// belongs to the recipient. There is none if the risk is higher than low, or if
+// the question contains a secret.
 func TestMessagesHaveALinkWhereItIsEnough(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

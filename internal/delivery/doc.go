@@ -1,5 +1,5 @@
-// Package delivery brings questions to the people who may answer them: it
-// decides who is told about what, when and where, and it handles the messages
+// Package delivery brings questions to the people who may answer them. It
+// decides who is told about what, when and where. It also handles the messages
 // that come back.
 //
 // There is no queue beside the rows: a delivery is the job. The planner follows

@@ -13,7 +13,7 @@ const (
 	// planBatch is the largest number of events that are planned at once.
 	planBatch = 200
 	// cursorEvery is how far the cursor may stay behind while there is nothing
-	// to plan. It saves a second commit for every commit.
+	// to plan. Otherwise every commit would cause another one.
 	cursorEvery = 1000
 )
 

@@ -95,8 +95,8 @@ func (a *ahead) claimLookups(r Reader, calls []*call) []lookup {
 	return out
 }
 
-// severalClaims is the number of claims from which on it pays to read the hand-offs ahead: this costs two more
-// queries, and saves a round trip for each claim.
+// severalClaims is the smallest number of claims for which the hand-offs are read ahead. This costs two more queries,
+// and saves a round trip for each claim.
 const severalClaims = 4
 
 // handOver is the hand-off to a new run of a task.
@@ -197,8 +197,8 @@ var (
 	questionAndTask = andTask("questions", questionColumns)
 )
 
-// andTask returns the query for a row and its task. A subquery reads the task's id first, as a value. If the id were
-// joined to a column of a table that was small when the query was planned, PostgreSQL would read all tasks of the
+// andTask returns the query for a row and its task. A subquery reads the task's id first, as a value. A join with a
+// column would be slow: if the table was small when the query was planned, PostgreSQL would read all tasks of the
 // workspace.
 func andTask(table, columns string) string {
 	return "SELECT " + qualifyColumns("x", columns) + ", " + qualifyColumns("t", taskColumns) + " FROM " + table + " x CROSS JOIN tasks t" +
@@ -319,7 +319,7 @@ func (tx *Tx) Ends(taskID, runID string) (questions, dependents []string, err er
 }
 
 // Claimable is [Reader.Claimable]. A task that was read ahead can be used while no caller of the transaction has
-// written about it: callers that share a transaction have no order among them.
+// written about it. Callers that share a transaction have no order among them.
 func (tx *Tx) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 	key := claimKey(c)
 	for len(tx.g.ahead.claims[key]) > 0 {

@@ -152,7 +152,7 @@ func (db *DB) WatchClock(ctx context.Context) error {
 	return err
 }
 
-// longestPause is longer than any lease, than the time for which any answer is held, and than the wait of any
+// longestPause is longer than any lease, and longer than any answer is held. It is also longer than the wait of a
 // delivery that is to be sent at once. An instant further in the future was written before the clock was set back.
 const longestPause = 10 * time.Minute
 

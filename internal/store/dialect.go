@@ -8,8 +8,8 @@ type dialect struct {
 	// inList is the condition that a column is in a JSON list of texts, with %s for the column and %d for the
 	// parameter's number.
 	inList string
-	// byID is the query that reads columns of the rows of workspace $1 whose ids are in the JSON list $2, with %s for
-	// the columns and for the table.
+	// byID is the query for the rows of workspace $1 whose ids are in the JSON list $2, with %s for the columns and
+	// for the table.
 	byID string
 	// inQuery is the condition that a column is in the result of a query that runs once, with %s for the column and
 	// for the query.
@@ -56,8 +56,8 @@ var postgresDialect = dialect{
 	// With an array, PostgreSQL uses the index, even if the table was small when the plan was made. A query would
 	// become a join that reads the whole table.
 	inList: "%s = ANY (ARRAY(SELECT jsonb_array_elements_text($%d::text::jsonb)))",
-	// Each row is looked up by its whole key. With any list, a plan that was made while the table was small becomes a
-	// filter, and reads the whole workspace through the same index when the table has grown. OFFSET 0 keeps
+	// Each row is looked up by its whole key. A list would become a filter if the plan was made while the table was
+	// small. When the table has grown, such a plan reads the whole workspace through the same index. OFFSET 0 keeps
 	// PostgreSQL from merging the parts.
 	byID: "SELECT %s FROM jsonb_array_elements_text($2::text::jsonb) AS wanted (key), " +
 		"LATERAL (SELECT * FROM %[2]s WHERE workspace_id = $1 AND id = wanted.key OFFSET 0) AS %[2]s",

@@ -61,7 +61,7 @@ func openPostgres(ctx context.Context, opts Options) (backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the database address cannot be read: %w", err)
 	}
-	// The readers, one writer, and one more.
+	// These are the readers, and two more for a writer and other work.
 	config.MaxConns = int32(opts.MaxConns) + 2
 	config.ConnConfig.RuntimeParams["application_name"] = "fermata"
 	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
