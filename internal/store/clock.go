@@ -102,9 +102,9 @@ func (db *DB) Clock() ClockState { return db.clock.state() }
 // [DB.RenewLeases] as well.
 func (db *DB) AcceptClock() { db.clock.accept() }
 
-// RenewLeases begins the lease of every run anew. After the clock was set back, it also releases held answers, lets
-// another process listen to channels, and makes deliveries due that were due before. Otherwise all these would wait
-// for as long as the clock went back.
+// RenewLeases starts the lease of every run again with its full length. After the clock was set back, it also
+// releases held answers, lets another process listen to channels, and makes deliveries due that were due before.
+// Otherwise all these would wait for as long as the clock went back.
 func (db *DB) RenewLeases(ctx context.Context) error { return db.writeEach(ctx, (*Tx).renewLeases) }
 
 // EndLeases ends the lease of every run of the runner. A process calls it when it starts and is the only one that
