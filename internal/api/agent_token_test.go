@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// The agents of the worker that claimed a task reach it with the token that the
-// worker named, and those of others do not.
+// The worker that claims a task names the token of its agents. Agents with this
+// token can reach the task, and agents with other tokens cannot.
 func TestAWorkerNamesTheTokenOfItsAgents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

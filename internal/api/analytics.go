@@ -15,8 +15,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/insight"
 )
 
-// AnalyticsInput says which questions analytics are about. It is exported
-// because huma passes over embedded structs that are not.
+// AnalyticsInput narrows the questions of a report. It is exported because huma
+// ignores embedded structs that are not.
 type AnalyticsInput struct {
 	From    time.Time `query:"from" doc:"asked at this instant or later (RFC 3339); 30 days before to, unless given"`
 	To      time.Time `query:"to" doc:"asked before this instant (RFC 3339); now, unless given"`
@@ -25,19 +25,19 @@ type AnalyticsInput struct {
 	Format  string    `query:"format" enum:"json,csv" doc:"json, unless given"`
 }
 
-// seriesInput also says how long a step is.
+// seriesInput also sets the length of a step.
 type seriesInput struct {
 	AnalyticsInput
 	Interval fermata.SeriesInterval `query:"interval" enum:"hour,day,week" doc:"day, unless given; steps are counted from the beginning of the period"`
 }
 
-// commonInput also says how many questions to list.
+// commonInput also sets how many questions to list.
 type commonInput struct {
 	AnalyticsInput
 	Limit int `query:"limit" minimum:"1" maximum:"100" doc:"default 20"`
 }
 
-// report is the query of one report and how to write it.
+// report is the input of a report: its query and the format of its reply.
 type report interface {
 	query() (insight.Query, error)
 	wantsCSV() bool
@@ -62,7 +62,7 @@ func (in *commonInput) query() (insight.Query, error) {
 	return q, err
 }
 
-// bytesReply is a reply in one of several formats.
+// bytesReply is a reply whose body the handler has encoded.
 type bytesReply struct {
 	ContentType string `header:"Content-Type"`
 	Disposition string `header:"Content-Disposition"`
@@ -78,7 +78,8 @@ func (s *Server) analyticsRoutes() {
 	addReport[*AnalyticsInput](s, "projects", "List the projects that ask", a.Projects, projectsTable)
 }
 
-// addReport registers a report, which is read as JSON or as a table in CSV.
+// addReport registers a report, which callers read as JSON or as a table in
+// CSV.
 func addReport[P interface {
 	report
 	*I
@@ -109,7 +110,7 @@ func addReport[P interface {
 	})
 }
 
-// tableReply writes a table as CSV, for a file of the report's name.
+// tableReply returns a table as CSV, in a file with the report's name.
 func tableReply(name string, rows [][]string) (*bytesReply, error) {
 	var buf bytes.Buffer
 	if err := csv.NewWriter(&buf).WriteAll(rows); err != nil {

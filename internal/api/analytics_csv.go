@@ -30,7 +30,7 @@ func figureCells(f fermata.Figures) []string {
 
 func integer(n int64) string { return strconv.FormatInt(n, 10) }
 
-// decimal leaves a cell empty where there is no figure.
+// decimal returns the text of a figure, or "" if there is none.
 func decimal(v *float64) string {
 	if v == nil {
 		return ""
@@ -38,7 +38,8 @@ func decimal(v *float64) string {
 	return strconv.FormatFloat(*v, 'f', -1, 64)
 }
 
-// escapeFormula keeps a spreadsheet from taking what somebody wrote for a formula.
+// escapeFormula returns a text that a spreadsheet does not execute as a
+// formula.
 func escapeFormula(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s
@@ -46,7 +47,7 @@ func escapeFormula(s string) string {
 	return s
 }
 
-// tableOf puts cells before the figures of each row.
+// tableOf returns a table. Each row has its cells first and then its figures.
 func tableOf[T any](items []T, head, figures []string, row func(T) (cells, figures []string)) [][]string {
 	rows := [][]string{append(append([]string{}, head...), figures...)}
 	for _, item := range items {
@@ -56,8 +57,8 @@ func tableOf[T any](items []T, head, figures []string, row func(T) (cells, figur
 	return rows
 }
 
-// summaryTable has a row for everything, for each type and for each channel.
-// What a channel cannot tell is empty.
+// summaryTable has one row for all questions, one for each type and one for
+// each channel. Figures that do not exist for channels are empty.
 func summaryTable(s fermata.AnalyticsSummary) [][]string {
 	rows := tableOf(s.Types, []string{"of", "name"}, figureHead, func(t fermata.TypeFigures) ([]string, []string) {
 		return []string{"type", string(t.Type)}, figureCells(t.Figures)

@@ -62,8 +62,8 @@ func TestAnalytics(t *testing.T) {
 	}
 }
 
-// TestAnalyticsAsCSV: every report is a table with a head, every row as long as
-// it, and nothing in it is a formula.
+// TestAnalyticsAsCSV checks that every report is a table with a header. Every
+// row is as long as the header, and no cell is a formula.
 func TestAnalyticsAsCSV(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,7 +17,8 @@ import (
 // formField is one item of a question in the form.
 type formField struct {
 	ID, Name, Prompt string
-	// Type is that of the input: textarea, number, date; nothing for choices.
+	// Type is the type of the input: textarea, number or date. It is empty for
+	// choices.
 	Type, Value, Limits string
 	Required            bool
 	Choices             []choiceField
@@ -25,14 +26,15 @@ type formField struct {
 	Problem             *problemText
 }
 
-// choiceField is one option that can be picked.
+// choiceField is an option that a person can pick.
 type choiceField struct {
 	Type, Name, Value, Label, Description string
 	Recommended, Danger, Picked           bool
 }
 
-// Names of fields: an item's own, that of an answer beside its options, what
-// binds the form to its page, and what confirms an answer.
+// The names of form fields. itemField and ownField are prefixes for an item and
+// for its answer in the person's own words. pageField binds the form to its
+// page. confirmField confirms an answer.
 const (
 	itemField    = "item."
 	ownField     = "own."
@@ -85,7 +87,8 @@ func fieldOf(it *fermata.Item, p *answerPage) formField {
 	return f
 }
 
-// optionFields are the options of an item; none is picked beforehand.
+// optionFields returns the choices of an item. Only the options in picked are
+// picked.
 func optionFields(it *fermata.Item, name string, picked []string) []choiceField {
 	kind := "radio"
 	if it.ResponseType == fermata.ResponseMultiChoice {
@@ -109,7 +112,7 @@ func wordFields(name string, picked []string, words ...string) []choiceField {
 	return list
 }
 
-// sendAnswerPage takes the form of a link's page.
+// sendAnswerPage handles the submitted form of a link's page.
 func (s *Server) sendAnswerPage(w http.ResponseWriter, r *http.Request) {
 	v, p := s.visit(r)
 	if p == nil {
@@ -125,8 +128,8 @@ func (s *Server) sendAnswerPage(w http.ResponseWriter, r *http.Request) {
 	s.writePage(w, r, p)
 }
 
-// take settles the question with what was sent. It returns the page to show
-// when that did not happen.
+// take answers the question with the submitted form. It returns the page to
+// show if the answer was not taken, or nil.
 func (s *Server) take(r *http.Request, v *engine.Visit) *answerPage {
 	p := answerPageOf(v, r.URL.Path)
 	if err := checkForm(r, v); err != nil {
@@ -151,8 +154,8 @@ func (s *Server) take(r *http.Request, v *engine.Visit) *answerPage {
 	return s.refusedPage(r, v, err)
 }
 
-// refusedPage returns the page that tells why an answer was not taken; nil when it
-// was.
+// refusedPage returns the page that tells why an answer was not taken, or nil
+// if it was taken.
 func (s *Server) refusedPage(r *http.Request, v *engine.Visit, err error) *answerPage {
 	if err == nil {
 		return nil
@@ -188,7 +191,7 @@ func statusOf(code fermata.Code) int {
 	return http.StatusForbidden
 }
 
-// checkForm makes sure that a person pressed the button of this very page.
+// checkForm makes sure that a person pressed the button of exactly this page.
 func checkForm(r *http.Request, v *engine.Visit) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/x-www-form-urlencoded" {
@@ -207,7 +210,7 @@ func checkForm(r *http.Request, v *engine.Visit) error {
 	return nil
 }
 
-// retry shows the form again with what was typed and what is wrong with it.
+// retry shows the form again, with the typed values and their problems.
 func retry(p *answerPage, v *engine.Visit, form url.Values, problems map[string]string) *answerPage {
 	if p.Fields == nil {
 		return p
@@ -224,9 +227,10 @@ func retry(p *answerPage, v *engine.Visit, form url.Values, problems map[string]
 	return p
 }
 
-// confirmPage shows the answer and asks for its confirmation, which counts after
-// a pause. Programs that fill in and send forms do not wait for it. A second
-// page that comes too early begins the pause anew.
+// confirmPage shows the answer and asks the person to confirm it. The
+// confirmation counts only after a pause, because programs that fill in and
+// send forms do not wait. A confirmation that comes too early begins the pause
+// again.
 func confirmPage(p *answerPage, v *engine.Visit, form url.Values, values map[string]any) *answerPage {
 	if p.Fields == nil {
 		return tooLate(p, v.Question.Resolution, v.Member.ID)
@@ -254,7 +258,8 @@ func confirmPage(p *answerPage, v *engine.Visit, form url.Values, values map[str
 	return p
 }
 
-// tooLate says on the page of a closed question that an answer does not count.
+// tooLate tells, on the page of a closed question, that an answer does not
+// count.
 func tooLate(p *answerPage, r *fermata.Resolution, memberID string) *answerPage {
 	if r != nil && (r.AnsweredBy == nil || r.AnsweredBy.ID != memberID) {
 		p.status = http.StatusConflict
@@ -263,7 +268,7 @@ func tooLate(p *answerPage, r *fermata.Resolution, memberID string) *answerPage 
 	return p
 }
 
-// answerText is all that a form says, in one order.
+// answerText returns the whole answer of a form as one text, in a fixed order.
 func answerText(form url.Values) string {
 	said := url.Values{}
 	for name, list := range form {
@@ -277,8 +282,8 @@ func answerText(form url.Values) string {
 	return said.Encode()
 }
 
-// formValues reads the form as values of the items, and says what is wrong
-// with which.
+// formValues returns the values of the items in the form, and the problems by
+// item.
 func formValues(q *fermata.Question, form url.Values) (map[string]any, map[string]string) {
 	values, problems := map[string]any{}, map[string]string{}
 	for i := range q.Items {
@@ -299,7 +304,7 @@ func formValues(q *fermata.Question, form url.Values) (map[string]any, map[strin
 	return values, problems
 }
 
-// formValue reads one item; nil says that nothing was given.
+// formValue returns the value of one item, or nil if none was given.
 func formValue(it *fermata.Item, form url.Values) (any, error) {
 	list := form[itemField+it.Key]
 	own := lines(form.Get(ownField + it.Key))
@@ -335,10 +340,11 @@ func formValue(it *fermata.Item, form url.Values) (any, error) {
 	}
 }
 
-// lines undoes what forms make of line ends.
+// lines restores line ends, because forms send them as CR LF.
 func lines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// problemsOf sorts what is wrong by item; what belongs to none is under "".
+// problemsOf returns the problems by item. A problem that belongs to no item
+// has the key "".
 func problemsOf(e *fermata.Error) map[string]string {
 	problems := map[string]string{}
 	for _, p := range e.Problems {
@@ -354,7 +360,7 @@ func problemsOf(e *fermata.Error) map[string]string {
 	return problems
 }
 
-// sentenceOf says what is wrong, and what to do instead.
+// sentenceOf returns a text that tells what is wrong, and what to do instead.
 func sentenceOf(err error) string {
 	text := upperFirst(err.Error()) + "."
 	var e *fermata.Error

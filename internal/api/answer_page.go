@@ -15,8 +15,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/redact"
 )
 
-// answerPath is where people answer without signing in, by a link in a
-// message. Looking changes nothing; only a pressed button does.
+// answerPath is the path below which people answer without signing in, through
+// a link in a message. Opening the page changes nothing; only its button does.
 const answerPath = "/a/"
 
 var (
@@ -34,26 +34,26 @@ func hashOfStyle() string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// answerPage is what the page shows.
+// answerPage is the data of the page.
 type answerPage struct {
 	Style          template.CSS
 	Title, Heading string
-	// Notices say what became of it, or why it cannot be answered here; Role is
-	// how they are read out.
+	// Notices tell the outcome, or why the question cannot be answered here.
+	// Role is the ARIA role that tells screen readers how to announce them.
 	Notices     []string
 	Role        string
 	Facts, Body string
 	Context     []namedText
 	Action      []notice.ActionPart
 	ActionHash  string
-	// ActionBytes are the bytes that have the hash.
+	// ActionBytes are the bytes whose hash is ActionHash.
 	ActionBytes string
 	Fields      []formField
 	Comment     string
 	Deadline    string
 	Self, Form  string
 	Confirm     []hiddenField
-	// Danger says that the answer which is confirmed is dangerous.
+	// Danger reports whether the answer to be confirmed is dangerous.
 	Danger      bool
 	SignIn, For string
 	status      int
@@ -65,10 +65,10 @@ type namedText struct{ Name, Text string }
 
 type hiddenField struct{ Name, Value string }
 
-// problemText is what is wrong with a field.
+// problemText is the problem of a field.
 type problemText struct{ ID, Text string }
 
-// ProblemID is the id of the element that tells what is wrong with a field.
+// ProblemID returns the id of the element that shows a field's problem.
 func (answerPage) ProblemID(p *problemText) string { return p.ID + "-problem" }
 
 func (s *Server) answerRoutes() {
@@ -76,8 +76,8 @@ func (s *Server) answerRoutes() {
 	s.mux.HandleFunc("POST "+answerPath+"{token}", s.sendAnswerPage)
 }
 
-// showAnswerPage shows the question of a link. It changes nothing: programs
-// open every link of a mail before a person does.
+// showAnswerPage shows the question of a link. It changes nothing, because
+// programs open every link of a mail before a person does.
 func (s *Server) showAnswerPage(w http.ResponseWriter, r *http.Request) {
 	v, p := s.visit(r)
 	if p == nil {
@@ -107,12 +107,12 @@ func (s *Server) visit(r *http.Request) (*engine.Visit, *answerPage) {
 	}
 }
 
-// deadPage has nothing to answer.
+// deadPage returns a page on which nothing can be answered.
 func deadPage(status int, heading string, words ...string) *answerPage {
 	return &answerPage{status: status, Heading: heading, Notices: words, SignIn: "/"}
 }
 
-// answerPageOf is what the holder of a link sees of its question.
+// answerPageOf returns the page that the holder of a link sees.
 func answerPageOf(v *engine.Visit, self string) *answerPage {
 	if v.Member.DisabledAt != nil {
 		return deadPage(http.StatusForbidden, "You may not answer any more", "Your account was disabled. Ask an admin.")
@@ -141,7 +141,7 @@ func answerPageOf(v *engine.Visit, self string) *answerPage {
 	return p
 }
 
-// ask shows the whole question with its form.
+// ask puts the whole question and its form on the page.
 func (p *answerPage) ask(v *engine.Visit, q *fermata.Question) {
 	p.SignIn, p.Form = "", v.Form()
 	p.Facts = notice.OneLine(string(q.Type) + " · risk " + string(q.Risk) + " · asked by " + q.AskedBy.Name + " · " + redactText(v.TaskTitle) + " · " + q.Project)
@@ -172,8 +172,8 @@ func (p *answerPage) context(name, text string) {
 	}
 }
 
-// alreadySaid says how the question ended, or what the person has said to it;
-// nothing while it awaits an answer.
+// alreadySaid returns how the question ended, or how the person has answered or
+// voted. It returns "" while the question awaits an answer.
 func alreadySaid(v *engine.Visit, q *fermata.Question) string {
 	if q.Resolution != nil {
 		said := upperFirst(notice.OutcomeWords(q)) + "."
@@ -198,7 +198,7 @@ func alreadySaid(v *engine.Visit, q *fermata.Question) string {
 	return ""
 }
 
-// personal says whose a link is.
+// personal returns a text that names the person for whom a link is.
 func personal(m *fermata.Member) string {
 	name := m.Name
 	if name == "" {
@@ -207,7 +207,8 @@ func personal(m *fermata.Member) string {
 	return "for " + notice.OneLine(name)
 }
 
-// writePage sends a page that no one keeps, frames, finds or is told of.
+// writePage sends the page with headers that forbid caching, framing and
+// indexing, and that keep its address from other sites.
 func (s *Server) writePage(w http.ResponseWriter, r *http.Request, p *answerPage) {
 	p.Style = template.CSS(answerCSS) //nolint:gosec // it is a file of our own
 	if p.Role == "" {
@@ -228,8 +229,8 @@ func protectPage(h http.Header) {
 	h.Set("Content-Security-Policy", answerPolicy)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
-	// The address is told to nobody else. With no-referrer, browsers would not
-	// say either that a form comes from this very page.
+	// The address is sent to no other site. With no-referrer, browsers would
+	// also hide that a form comes from this page.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")

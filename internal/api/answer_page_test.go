@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// answerLink makes the address at which a member answers a question.
+// answerLink returns the path at which a member answers a question.
 func (w *world) answerLink(q *fermata.Question, handle string) string {
 	w.t.Helper()
 	token, err := w.engine.AnswerLink(w.t.Context(), store.DefaultWorkspace, q.ID, w.member(handle).ID)
@@ -46,7 +46,7 @@ func (w *world) press(address string, form url.Values, headers ...string) reply 
 
 var hiddenForm = regexp.MustCompile(`name="form" value="([^"]+)"`)
 
-// form reads the page and returns what its form carries.
+// form opens the page and returns the values of its form, with the pairs added.
 func (w *world) form(address string, pairs ...string) url.Values {
 	w.t.Helper()
 	page := w.call("", "GET "+address, "")
@@ -63,8 +63,7 @@ func (w *world) form(address string, pairs ...string) url.Values {
 
 var hiddenFields = regexp.MustCompile(`type="hidden" name="([^"]+)" value="([^"]*)"`)
 
-// confirmation is the form of the page that asks for the confirmation of an
-// answer.
+// confirmation returns the form of the page that asks for the confirmation of an answer.
 func (w *world) confirmation(page reply) url.Values {
 	w.t.Helper()
 	form := url.Values{}
@@ -77,7 +76,7 @@ func (w *world) confirmation(page reply) url.Values {
 	return form
 }
 
-// decide sends a form and confirms it, as a person does who takes the time.
+// decide sends a form, and confirms it after the pause, as a person does.
 func (w *world) decide(address string, form url.Values) reply {
 	w.t.Helper()
 	confirm := w.confirmation(w.press(address, form))
@@ -93,7 +92,7 @@ func (w *world) policy(change func(*fermata.Policy)) {
 	w.must(http.StatusOK, w.admin, "PUT /v1/policies", quoted(p), nil)
 }
 
-// lowApprovals lets approvals be of low risk.
+// lowApprovals allows approvals of low risk.
 func lowApprovals(p *fermata.Policy) {
 	p.LeastRisk = map[fermata.QuestionType]fermata.Risk{fermata.Approval: fermata.RiskLow}
 }
@@ -157,7 +156,7 @@ func TestLinkPageIsGuarded(t *testing.T) {
 	}
 }
 
-// A program that opens, presses and guesses everything decides nothing.
+// A program that opens every link, presses every button and guesses values decides nothing.
 func TestScannersDecideNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -176,24 +175,24 @@ func TestScannersDecideNothing(t *testing.T) {
 	urlencoded := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	bare("POST", "")
 	bare("POST", `{"answer":"approve"}`)
-	bare("POST", full.Encode(), urlencoded...)                                                                  // no page says that it sends it
-	bare("POST", full.Encode(), append(urlencoded, "Origin", "https://evil.example")...)                        // another page does
-	bare("POST", full.Encode(), append(urlencoded, "Sec-Fetch-Site", "cross-site")...)                          // another page does
-	bare("POST", full.Encode(), append(urlencoded, "Origin", "null")...)                                        // a frame does
+	bare("POST", full.Encode(), urlencoded...)                                                                  // no page names itself as the sender
+	bare("POST", full.Encode(), append(urlencoded, "Origin", "https://evil.example")...)                        // another page sends it
+	bare("POST", full.Encode(), append(urlencoded, "Sec-Fetch-Site", "cross-site")...)                          // another page sends it
+	bare("POST", full.Encode(), append(urlencoded, "Origin", "null")...)                                        // a frame sends it
 	bare("POST", full.Encode(), "Content-Type", "text/plain", "Origin", w.url, "Sec-Fetch-Site", "same-origin") // not a form
 	w.press(address, url.Values{})
-	w.press(address, w.form(address)) // the form as it is, without a choice
+	w.press(address, w.form(address)) // the form without a choice
 	w.press(address, url.Values{"item.answer": {"approve"}})
 	w.press(address, url.Values{"item.answer": {"approve"}, "form": {"guessed"}})
 	w.press(address, url.Values{"item.answer": {"approve"}, "form": {foreign.Get("form")}})
 	w.press(address, url.Values{"item.answer": {"approve", "reject"}, "form": {full.Get("form")}})
 	w.press(address+"x", full)
 	w.press(other[:len(other)-2]+"AA", full)
-	w.press(address, full) // the choice alone
+	w.press(address, full) // the choice without a confirmation
 	confirm := w.confirmation(w.press(address, full))
-	quick := w.press(address, confirm) // both at once
+	quick := w.press(address, confirm) // the confirmation without a pause
 	w.clock.Advance(fermata.AnswerLinkPause / 2)
-	w.press(address, w.confirmation(quick)) // again and again
+	w.press(address, w.confirmation(quick)) // again without a pause
 	w.clock.Advance(fermata.AnswerLinkPause)
 	changed := maps.Clone(confirm)
 	changed.Set("item.answer", "reject")
@@ -359,8 +358,8 @@ func TestActionIsWholeOnTheLinkPage(t *testing.T) {
 	}
 }
 
-// TestALinkTellsNothingOfAHiddenProject opens the link of a person who lost sight of the project, before and after the
-// question was answered.
+// TestALinkTellsNothingOfAHiddenProject opens the link of a person who has lost access to the project, before and
+// after the question is answered.
 func TestALinkTellsNothingOfAHiddenProject(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{
@@ -389,7 +388,8 @@ func TestALinkTellsNothingOfAHiddenProject(t *testing.T) {
 	}
 }
 
-// TestALinkNamesTheRoleThatMayNotAnswer looks at the link of a viewer: no token is involved.
+// TestALinkNamesTheRoleThatMayNotAnswer opens the link of a viewer. The page names the role and no token, because a
+// link uses none.
 func TestALinkNamesTheRoleThatMayNotAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,12 +17,12 @@ type answerPart struct {
 	fermata.Answer
 }
 
-// answerResults tells what each part of a batch came to.
+// answerResults holds the result of each part of a batch.
 type answerResults struct {
 	Items []answerResult `json:"items" doc:"in the order of the request"`
 }
 
-// answerResult is what one part would have got as a call of its own.
+// answerResult is the reply that the part would get as a separate call.
 type answerResult struct {
 	QuestionID string            `json:"question_id"`
 	Status     int               `json:"status" doc:"HTTP status of this part"`
@@ -34,7 +34,8 @@ func (s *Server) answersRoute() {
 	add(s, operation("POST /answers", "answer-many", "Answer many questions; each part succeeds or fails alone"), s.answers)
 }
 
-// answers answers one question after the other; a part that fails stops none.
+// answers answers the questions one after the other. A part that fails does not
+// stop the others.
 func (s *Server) answers(ctx context.Context, c fermata.Caller, in *bodyInput[answerBatch]) (*reply[answerResults], error) {
 	if err := c.May(fermata.ToAnswer, fermata.Somewhere); err != nil {
 		return nil, err

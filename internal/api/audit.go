@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// PeriodInput bounds when something happened. It is exported because huma
-// passes over embedded structs that are not.
+// PeriodInput is a period of time. It is exported because huma ignores embedded
+// structs that are not.
 type PeriodInput struct {
 	From time.Time `query:"from" doc:"at this instant or later (RFC 3339)"`
 	To   time.Time `query:"to" doc:"before this instant (RFC 3339)"`
@@ -34,7 +34,7 @@ func (in PeriodInput) bounds() (from, to *time.Time, err error) {
 	return from, to, nil
 }
 
-// auditInput searches the record of what happened.
+// auditInput narrows a search in the events.
 type auditInput struct {
 	PageInput
 	PeriodInput
@@ -44,7 +44,7 @@ type auditInput struct {
 	Task  string   `query:"task" maxLength:"64" doc:"an id, or a unique short ending of one"`
 }
 
-// streamed is a reply that is written as it is read.
+// streamed is a reply that is written while it is read from the database.
 type streamed struct{ Body func(huma.Context) }
 
 func (s *Server) auditRoutes() {
@@ -72,9 +72,9 @@ func (s *Server) audit(ctx context.Context, c fermata.Caller, in *auditInput) (*
 	return replyOf(page, err)
 }
 
-// exportAudit streams events. What fails before the first one is a problem;
-// what fails later breaks the connection, so that nobody takes a part for the
-// whole.
+// exportAudit streams events. A failure before the first event is returned as a
+// problem. A later failure breaks the connection, so that a partial export
+// cannot pass for the whole.
 func (s *Server) exportAudit(ctx context.Context, c fermata.Caller, in *PeriodInput) (*streamed, error) {
 	from, to, err := in.bounds()
 	if err != nil {
@@ -89,10 +89,10 @@ func (s *Server) exportAudit(ctx context.Context, c fermata.Caller, in *PeriodIn
 		w.Header().Set("Content-Type", "application/jsonl")
 		w.Header().Set("Content-Disposition", `attachment; filename="fermata-audit.jsonl"`)
 		lines := json.NewEncoder(w)
-		// Not a byte of what was hashed may change.
+		// No byte that was hashed may change.
 		lines.SetEscapeHTML(false)
 		err := s.Engine.ExportAudit(ctx, c, engine.ExportRange{From: from, To: to}, func(events []*fermata.Event) error {
-			// A connection without deadlines, as in a test, is cut by its own end.
+			// A connection without deadlines, as in a test, ends by itself.
 			_ = conn.SetWriteDeadline(time.Now().Add(writeWithin))
 			for _, e := range events {
 				if err := lines.Encode(e); err != nil {

@@ -77,8 +77,8 @@ func TestAuditIsExported(t *testing.T) {
 	}
 }
 
-// TestBrokenExportIsNoExport: an export that cannot go on breaks the
-// connection, so that nobody takes a part for the whole.
+// TestBrokenExportIsNoExport checks that an export that fails breaks the
+// connection, so that a partial export cannot pass for the whole.
 func TestBrokenExportIsNoExport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,12 +11,12 @@ import (
 
 type callerKey struct{}
 
-// withCaller hands the caller to the route.
+// withCaller passes the caller to the route.
 func withCaller(r *http.Request, c *fermata.Caller) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
 }
 
-// callerOf returns who calls. The zero caller has no rights.
+// callerOf returns the caller of the request. The zero caller has no rights.
 func callerOf(ctx context.Context) fermata.Caller {
 	if c, ok := ctx.Value(callerKey{}).(*fermata.Caller); ok {
 		return *c
@@ -26,22 +26,22 @@ func callerOf(ctx context.Context) fermata.Caller {
 
 type requestKey struct{}
 
-// withRequest hands the request itself to a route that signs in.
+// withRequest passes the request itself to a route for signing in.
 func withRequest(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), requestKey{}, r))
 }
 
-// requestOf returns the request of a route that signs in.
+// requestOf returns the request of a route for signing in.
 func requestOf(ctx context.Context) *http.Request {
 	r, _ := ctx.Value(requestKey{}).(*http.Request)
 	return r
 }
 
-// CallerOf returns who makes a request that reached a [Mount].
+// CallerOf returns the caller of a request that reached a [Mount].
 func CallerOf(ctx context.Context) fermata.Caller { return callerOf(ctx) }
 
-// caller finds out who calls: by the token, by the session of the browser, or
-// the local user of a single-user server.
+// caller returns the caller of a request: from the token, from the browser's session, or the local user of a
+// single-user server.
 func (s *Server) caller(r *http.Request) (*fermata.Caller, error) {
 	secret, err := bearer(r)
 	if err != nil {
@@ -57,7 +57,8 @@ func (s *Server) caller(r *http.Request) (*fermata.Caller, error) {
 	return &c, nil
 }
 
-// renewal looks up again who makes a request that has waited. It is nil in single-user mode, where that does not change.
+// renewal returns the function that authenticates the caller of a waiting request again. It is nil in single-user
+// mode, where the caller does not change.
 func (s *Server) renewal(r *http.Request, c *fermata.Caller) engine.Renewal {
 	switch {
 	case c.TokenID != "":
@@ -83,7 +84,7 @@ func (s *Server) withoutToken(r *http.Request) (*fermata.Caller, error) {
 	return nil, err
 }
 
-// session returns who is signed in with the browser's cookie.
+// session returns the caller who is signed in with the browser's cookie.
 func (s *Server) session(r *http.Request) (*fermata.Caller, error) {
 	secret := sessionSecret(r)
 	if secret == "" {
@@ -101,11 +102,11 @@ func (s *Server) session(r *http.Request) (*fermata.Caller, error) {
 	return &c, fromOwnPage(r)
 }
 
-// memberHeader names the person on whose behalf a page speaks. A page may
-// outlive his session, and its answer must not become the next person's.
+// memberHeader names the person for whom a page sends requests. A page may outlive this person's session, and its
+// answer must not become the next person's answer.
 const memberHeader = "Fermata-Member"
 
-// bearer returns the token of a request, "" when it has none.
+// bearer returns the token of a request, or "" if it has none.
 func bearer(r *http.Request) (string, error) {
 	header := r.Header.Get("Authorization")
 	if header == "" {

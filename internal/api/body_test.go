@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// endless is a body of many spaces that knows how much of it was read.
+// endless is a body of many spaces that counts how many of them were read.
 type endless struct {
 	left, read int64
 	announced  bool
@@ -24,8 +24,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return int(n), nil
 }
 
-// send posts the body as a task. The server may close the connection before
-// all of it is sent, so the reply is what counts.
+// send posts the body as a task. The server may close the connection before the
+// whole body is sent, so only the reply counts.
 func (w *world) send(body *endless) reply {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.url+"/v1/tasks", body)

@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// ChannelInput names a channel in the path. It is exported because huma passes
-// over embedded structs that are not.
+// ChannelInput names a channel in the path. It is exported because huma ignores
+// embedded structs that are not.
 type ChannelInput struct {
 	Name string `path:"name" maxLength:"64"`
 }
@@ -20,7 +20,7 @@ type channelChangeInput struct {
 	Body fermata.ChannelChange
 }
 
-// testTo says whom a test message goes to.
+// testTo names the recipient of a test message.
 type testTo struct {
 	To string `json:"to,omitempty" maxLength:"64" doc:"handle of the member who gets a test message; empty sends none"`
 }
@@ -32,7 +32,8 @@ type channelTestInput struct {
 
 type channelReply = reply[*fermata.Channel]
 
-// deliver registers a call of what delivers. A server may run without it.
+// deliver registers a call of the delivery service. A server may run without
+// this service.
 func deliver[I, O any](s *Server, method, id, summary string, h func(context.Context, *delivery.Service, fermata.Caller, *I) (*O, error)) {
 	op := operation(method, id, summary)
 	if id == "add-channel" || id == "add-device" {
@@ -90,12 +91,12 @@ func (s *Server) channelRoutes() {
 	s.mux.HandleFunc(inboundPath+"{channel}/{rest...}", s.inbound)
 }
 
-// inboundPath is where remote systems send what came back. It needs no token:
-// each channel knows its own system.
+// inboundPath is the path below which remote systems send requests to channels.
+// It needs no token: each channel authenticates its own system.
 const inboundPath = "/v1/inbound/"
 
-// inbound hands a request of a remote system to its channel, which sees the
-// path behind its name.
+// inbound passes a request of a remote system to its channel. The channel sees
+// the path after its name.
 func (s *Server) inbound(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("channel")
 	if s.Delivery == nil {

@@ -1,6 +1,6 @@
 package api_test
 
-// channelRoutes are the calls of what delivers questions.
+// channelRoutes are the calls of the delivery service.
 var channelRoutes = []string{
 	"DELETE /v1/channels/{name}", "DELETE /v1/me/devices/{id}", "DELETE /v1/members/{id}/identities/{kind}", "GET /v1/channel-kinds",
 	"GET /v1/channels", "GET /v1/channels/{name}", "GET /v1/deliveries", "GET /v1/deliveries/{id}", "GET /v1/identities",

@@ -11,13 +11,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// claimReply is a claim, or 204 when nothing came.
+// claimReply is a claim, or 204 if no task became claimable.
 type claimReply struct {
 	Status int
 	Body   *fermata.Claim
 }
 
-// claimInput is what a worker can do, and which token its agents act with.
+// claimInput describes the worker, and the token with which its agents act.
 type claimInput struct {
 	AgentToken string `header:"Fermata-Agent-Token" doc:"the token that the worker gives its agents: it reaches the tasks that this worker claims"`
 	Body       fermata.ClaimRequest
@@ -74,8 +74,7 @@ func (s *Server) claim(ctx context.Context, c fermata.Caller, in *claimInput) (*
 	return &claimReply{Status: http.StatusOK, Body: claim}, nil
 }
 
-// agentsOf returns the caller to whom the token belongs that a worker gives its agents. Without a token it returns the zero
-// caller.
+// agentsOf returns the caller whose token the worker gives its agents. Without a token it returns the zero caller.
 func (s *Server) agentsOf(ctx context.Context, worker fermata.Caller, secret string) (agents fermata.Caller, err error) {
 	if secret == "" {
 		return agents, nil
@@ -91,7 +90,7 @@ func (s *Server) agentsOf(ctx context.Context, worker fermata.Caller, secret str
 	return agents, nil
 }
 
-// wasDrained reports whether a wait ended only because the server stops.
+// wasDrained reports whether a wait ended only because the server is stopping.
 func (s *Server) wasDrained(ctx context.Context, err error) bool {
 	return errors.Is(err, context.Canceled) && ctx.Err() == nil && s.draining.Load()
 }

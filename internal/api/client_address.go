@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// clientAddress names where a request came from, for limits: the peer, or the last address before the proxies that are
-// trusted. What a client claims of itself counts nowhere. Addresses of IPv6 count by their network of 64 bits, which
-// one client has for itself.
+// clientAddress returns the address that a request came from, for rate limits. It is the peer, or the last address
+// before the trusted proxies. Headers that the client itself sets have no effect. An IPv6 address counts as its /64
+// network, because one client has such a network for itself.
 func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -27,7 +27,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	case len(plain) == 0 || byPlain == byForwarded:
 		at = byForwarded
 	default:
-		// A proxy writes one of the two. The other one is the client's own, and nobody knows which.
+		// A proxy writes only one of the two headers. The other one is the client's own, and it is unknown which.
 	}
 	if at.Is6() {
 		network, err := at.WithZone("").Prefix(64)
@@ -38,7 +38,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	return at.String()
 }
 
-// walkBack goes from the peer towards the client, as long as the one who named the address before is trusted.
+// walkBack goes from the peer towards the client, as long as the host that named the previous address is trusted.
 func walkBack(at netip.Addr, named []string, trusted []netip.Prefix) netip.Addr {
 	for _, name := range slices.Backward(named) {
 		if !slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(at) }) {
@@ -62,7 +62,7 @@ func elementsOf(lines []string) []string {
 	return all
 }
 
-// forOf returns the parameter "for" of an element of Forwarded (RFC 7239 §4); "" when it has none.
+// forOf returns the parameter "for" of an element of Forwarded (RFC 7239 §4), or "" if it has none.
 func forOf(element string) string {
 	for pair := range strings.SplitSeq(element, ";") {
 		name, value, _ := strings.Cut(pair, "=")
@@ -73,7 +73,7 @@ func forOf(element string) string {
 	return ""
 }
 
-// readAddress reads an address as proxies write it, with or without a port.
+// readAddress parses an address in the form that proxies write, with or without a port.
 func readAddress(s string) (netip.Addr, bool) {
 	s = strings.TrimSpace(s)
 	if with, err := netip.ParseAddrPort(s); err == nil {

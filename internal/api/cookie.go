@@ -8,15 +8,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// Cookies carry the prefix __Host-: browsers take them from this host alone,
-// only over a safe connection, and give them to no other host.
+// The cookies have the prefix __Host-. Browsers accept them only from this host
+// over a secure connection, and send them to no other host.
 const (
 	sessionCookie = "__Host-fermata"
 	flowCookie    = "__Host-fermata-flow"
 )
 
-// sessionSecret returns what the browser shows, "" when that is nothing or not
-// one thing.
+// sessionSecret returns the session's secret from the cookie, or "" if there is
+// no cookie or more than one.
 func sessionSecret(r *http.Request) string { return cookieValue(r, sessionCookie) }
 
 func cookieValue(r *http.Request, name string) string {
@@ -42,8 +42,8 @@ func browserOf(r *http.Request) engine.Browser {
 	return engine.Browser{UserAgent: r.UserAgent(), Secret: sessionSecret(r)}
 }
 
-// fromOwnPage refuses a change that a cookie vouches for when the browser does
-// not say which page wants it: [http.CrossOriginProtection] lets requests
+// fromOwnPage refuses a change that is authorized by a cookie if the browser
+// does not tell which page sends it. [http.CrossOriginProtection] lets requests
 // without these headers pass, because programs send them with tokens.
 func fromOwnPage(r *http.Request) error {
 	switch r.Method {
@@ -57,8 +57,8 @@ func fromOwnPage(r *http.Request) error {
 	return nil
 }
 
-// safeForCookies refuses to sign in where the browser would not keep the
-// cookie: over a connection that others can read.
+// safeForCookies refuses to sign in over a connection that others can read. A
+// browser would not keep the cookie there.
 func (s *Server) safeForCookies(r *http.Request) error {
 	if r.TLS != nil || s.public.Scheme == "https" || isLoopbackHost(r.Host) {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// preparedDecision is what a browser needs to let a person sign an answer.
+// preparedDecision is the data with which a browser lets a person sign an
+// answer.
 type preparedDecision struct {
 	Decision string          `json:"decision" doc:"the text that is signed: JSON, whose SHA-256 is the challenge; send it with the answer, byte for byte"`
 	Options  json.RawMessage `json:"options" doc:"for navigator.credentials.get: publicKey in the form of PublicKeyCredential.parseRequestOptionsFromJSON"`
@@ -37,7 +38,8 @@ func (s *Server) prepareDecision(ctx context.Context, c fermata.Caller, in *idBo
 	return replyOf(preparedDecision{text, options}, err)
 }
 
-// answerSigned answers a question, after it has checked the signature of the answer.
+// answerSigned checks the signature of the answer, and then answers the
+// question.
 func (s *Server) answerSigned(ctx context.Context, c fermata.Caller, id string, a fermata.Answer) (*fermata.Question, error) {
 	if a.Signature != nil && s.Passkeys != nil {
 		signed, err := s.Passkeys.CheckSignature(ctx, c, a.Signature)

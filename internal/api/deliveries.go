@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/delivery"
 )
 
-// DeliveriesInput lists deliveries.
+// DeliveriesInput narrows a list of deliveries.
 type DeliveriesInput struct {
 	PageInput
 	QuestionID string `query:"question_id" maxLength:"64" doc:"only what was sent for this question"`
@@ -18,14 +18,14 @@ type DeliveriesInput struct {
 
 type deliveryReply = reply[*fermata.Delivery]
 
-// IdentityInput names a member, and a kind of channels. It is exported because
-// huma passes over embedded structs that are not.
+// IdentityInput names a member and a kind of channel. It is exported because
+// huma ignores embedded structs that are not.
 type IdentityInput struct {
 	MemberInput
 	Kind string `path:"kind" maxLength:"64" doc:"slack, github, …"`
 }
 
-// identityOf is who a member is in the system behind a kind of channels.
+// identityOf is a member's identity in the system behind a kind of channel.
 type identityOf struct {
 	ID   string `json:"id" minLength:"1" maxLength:"200"`
 	Name string `json:"name,omitempty" maxLength:"200"`
@@ -41,7 +41,8 @@ type preferencesBody struct {
 	Body fermata.Preferences
 }
 
-// pushKey is what a page gives to the browser to subscribe.
+// pushKey is the public key with which a page subscribes the browser to push
+// messages.
 type pushKey struct {
 	Key string `json:"key" doc:"public key (VAPID), base64url"`
 }

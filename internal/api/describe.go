@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// describe returns the frame of the OpenAPI document. No page of documentation
-// is served: it would load scripts from elsewhere.
+// describe returns the frame of the OpenAPI document. The server has no
+// documentation page, because such a page would load scripts from other sites.
 func describe(version string) huma.Config {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	registry.RegisterTypeAlias(reflect.TypeFor[fermata.Option](), reflect.TypeFor[anyOption]())
@@ -37,14 +37,14 @@ type optionObject fermata.Option
 // anyOption stands for fermata.Option in the document: a string or an object.
 type anyOption struct{}
 
-// Schema documents both forms. They are told apart when the body is decoded,
-// which names the field at fault; so nothing is left for the validation here.
+// Schema documents both forms. Decoding the body tells them apart and names the
+// wrong field, so there is nothing left to validate here.
 func (anyOption) Schema(r huma.Registry) *huma.Schema {
 	return textOr(r.Schema(reflect.TypeFor[optionObject](), true, "OptionObject"))
 }
 
-// describeAsk documents both forms of the context of a request. The server
-// itself sends the object alone.
+// describeAsk documents both forms of a request's context. The server itself
+// sends only the object.
 func describeAsk(r huma.Registry) {
 	for _, name := range []string{"Ask", "OutsideAsk"} {
 		ask := r.Map()[name]
@@ -52,7 +52,7 @@ func describeAsk(r huma.Registry) {
 	}
 }
 
-// textOr is a string or the object.
+// textOr returns the schema of a string or the object.
 func textOr(object *huma.Schema) *huma.Schema {
 	return &huma.Schema{Extensions: map[string]any{"oneOf": []*huma.Schema{{Type: huma.TypeString}, object}}}
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// endedSessions says how many browsers were signed out.
+// endedSessions is the number of browser sessions that were ended.
 type endedSessions struct {
 	Ended int `json:"ended"`
 }
 
-// deviceRoutes are the calls about the devices of a person. A single passkey
+// deviceRoutes registers the calls about a person's devices. A single passkey
 // or session is removed by its own id.
 func (s *Server) deviceRoutes() {
 	e := s.Engine

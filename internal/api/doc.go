@@ -1,7 +1,8 @@
 // Package api serves the engine over HTTP: JSON under /v1, live events as SSE,
-// problems after RFC 9457, and an OpenAPI 3.1 document made from the routes.
+// and problems after RFC 9457. It makes an OpenAPI 3.1 document from the
+// routes.
 //
-// It translates and decides nothing. Who may do what, and what a request comes
-// to, is the engine's; who is calling, how much and how fast, is found out
-// here, before the engine is asked.
+// It translates, and makes no decisions. The engine decides who may do what,
+// and the result of each request. Before it calls the engine, this package
+// finds the caller, and limits how much and how fast callers send.
 package api

@@ -15,11 +15,12 @@ import (
 // eventPage is one part of the events, oldest first.
 type eventPage struct {
 	Items []*fermata.Event `json:"items"`
-	// NextCursor is the after of the next part; absent when there is none yet.
+	// NextCursor is the value of after for the next part. It is absent if there
+	// is none yet.
 	NextCursor string `json:"next_cursor,omitempty" doc:"after of the next part"`
 }
 
-// taskEventsInput asks for a part of a task's events.
+// taskEventsInput narrows a list of a task's events.
 type taskEventsInput struct {
 	IDInput
 	After int64    `query:"after" minimum:"0" doc:"the number behind which the part begins"`
@@ -53,8 +54,8 @@ func (s *Server) eventPage(ctx context.Context, c fermata.Caller, f engine.Event
 	return replyOf(page, nil)
 }
 
-// describeEvents documents the stream, which huma does not serve: a stream
-// shall cost no more memory than it needs.
+// describeEvents documents the stream, which is served without huma so that a
+// stream costs no more memory than it needs.
 func (s *Server) describeEvents() *huma.Operation {
 	op := operation("GET /events", "stream-events", "Follow events live (SSE), or list them as JSON")
 	op.Description = "As text/event-stream: id is the event's number, event its type, data the event. " +

@@ -11,11 +11,11 @@ import (
 	"github.com/fermata-hq/fermata/test/forgery"
 )
 
-// An answer link that is one character off shows nothing and decides nothing. The page of the genuine link decides
-// nothing either when its proof of what it showed, or of when, is one character off.
+// An answer link with one wrong character shows nothing and decides nothing. The page of the correct link contains
+// proofs of what it showed, and when. If one character of them is wrong, it decides nothing either.
 func TestAnAnswerLinkOneCharacterOffDecidesNothing(t *testing.T) {
 	t.Parallel()
-	// Many are refused from one address.
+	// Many requests from one address are refused.
 	w := newWorld(t, func(c *api.Config) { c.Limits.Failed = api.Rate{PerSecond: -1} })
 	q := w.ask(lowChoice)
 	genuine := w.answerLink(q, "ann")

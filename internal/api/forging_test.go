@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// forgedPlaces are the places of a question that an asker fills: how a text
-// gets there, and how it is read back.
+// forgedPlaces are the fields of a question that an asker fills in: how a text
+// is put in, and how it is read back.
 var forgedPlaces = map[string]struct {
 	ask  func(text string) map[string]any
 	back func(q *fermata.Question) string
@@ -44,8 +44,9 @@ var forgedPlaces = map[string]struct {
 	},
 }
 
-// TestForgedTextsComeBackOrAreRefused: what the API takes it gives back as it
-// came, character for character; what it does not take it refuses with a code.
+// TestForgedTextsComeBackOrAreRefused checks that the API returns every text
+// that it accepts unchanged, character for character, and refuses every other
+// text with a code.
 func TestForgedTextsComeBackOrAreRefused(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../testdata/forging.json")
@@ -96,7 +97,7 @@ func TestForgedTextsComeBackOrAreRefused(t *testing.T) {
 	}
 }
 
-// wire encodes a request with its characters as they are.
+// wire encodes a request without escaping its characters.
 func wire(t *testing.T, v any) []byte {
 	t.Helper()
 	var buf bytes.Buffer
@@ -108,7 +109,8 @@ func wire(t *testing.T, v any) []byte {
 	return bytes.TrimSpace(buf.Bytes())
 }
 
-// forge asks, and reads the question back; nil where it was refused.
+// forge asks, and reads the question back. It returns nil if the question was
+// refused.
 func (w *world) forge(name string, ask map[string]any) *fermata.Question {
 	w.t.Helper()
 	r := w.call(w.agent, "POST /v1/questions", string(wire(w.t, ask)))

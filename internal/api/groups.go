@@ -6,8 +6,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// GroupInput names a group in the path. It is exported because huma passes
-// over embedded structs that are not.
+// GroupInput names a group in the path. It is exported because huma ignores
+// embedded structs that are not.
 type GroupInput struct {
 	Name string `path:"name" maxLength:"200"`
 }

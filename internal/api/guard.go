@@ -12,12 +12,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// guard refuses what no caller may send, before anything is read: foreign
-// hosts, cross-origin writes, tokens in addresses, and large bodies.
+// guard refuses requests that no caller may send: to foreign hosts,
+// cross-origin writes, with tokens in addresses, or with large bodies. It runs
+// before anything is read.
 func (s *Server) guard(w *recorder, r *http.Request) error {
 	if s.SingleUser && !isLoopbackHost(r.Host) && !s.hosts[hostname(r.Host)] {
-		// A page that points its own name at this machine (DNS rebinding)
-		// would otherwise act as the local user.
+		// Otherwise a page that points its own name at this machine (DNS
+		// rebinding) could act as the local user.
 		return fermata.Errorf(fermata.CodeForbidden, "the server is not addressed by this host name").
 			WithHint("use 127.0.0.1 or localhost, or allow the name in the settings")
 	}
@@ -38,8 +39,8 @@ func (s *Server) guard(w *recorder, r *http.Request) error {
 		return tooLarge(s.MaxBody)
 	}
 	if r.Body != nil && r.Body != http.NoBody {
-		// The server's own writer is told, so that it closes the connection only
-		// after the client could read the refusal.
+		// The server's own writer gets the limit, so that it closes the
+		// connection only after the client could read the refusal.
 		r.Body = http.MaxBytesReader(w.ResponseWriter, r.Body, s.MaxBody)
 	}
 	return nil
@@ -50,8 +51,8 @@ func tooLarge(limit int64) error {
 		fermata.Errorf(fermata.CodeInvalidRequest, "the body is larger than %d bytes", limit))
 }
 
-// refuseQueryToken refuses a secret in the address, where logs and histories
-// keep it.
+// refuseQueryToken refuses a secret in the address, because logs and browser
+// histories store addresses.
 func refuseQueryToken(query string) error {
 	if !strings.Contains(query, "token") && !strings.Contains(query, "fm") {
 		return nil
@@ -71,8 +72,9 @@ func refuseQueryToken(query string) error {
 	return nil
 }
 
-// refuseText refuses an address with what no text has: PostgreSQL would refuse
-// it without a name, and SQLite would find nothing.
+// refuseText refuses an address with characters that a text cannot contain.
+// PostgreSQL would refuse it without the field's name, and SQLite would find
+// nothing.
 func refuseText(u *url.URL) error {
 	if !isText(u.Path) {
 		return fermata.Errorf(fermata.CodeNotFound, "there is nothing at this address")
@@ -105,7 +107,7 @@ func isSecret(s string) bool {
 }
 
 // isLocal reports whether a request comes from this machine, is addressed to
-// it, and was not passed on by a proxy.
+// it, and was not forwarded by a proxy.
 func isLocal(r *http.Request) bool {
 	for _, header := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip"} {
 		if len(r.Header[header]) > 0 {
@@ -125,7 +127,7 @@ func isLoopbackHost(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// hostname cuts the port off a host.
+// hostname returns the host without its port.
 func hostname(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -13,7 +13,7 @@ import (
 
 func singleUser(c *api.Config) { c.SingleUser, c.AllowedHosts = true, []string{"box.lan"} }
 
-// local makes a task by the handler itself, so that the peer can be chosen.
+// local makes a task by calling the handler directly, so that the test can choose the peer.
 func (w *world) local(peer, host string, body io.Reader, headers ...string) int {
 	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, "/v1/tasks", body)
 	r.RemoteAddr, r.Host = peer, host
@@ -87,8 +87,9 @@ func TestTokenLimit(t *testing.T) {
 	w.must(http.StatusOK, w.other, "GET /v1/whoami", "", nil)
 }
 
-// TestAnswerLimitOfAQuestion: one token does not answer one question faster than the limit, also not by short endings of its id or
-// in a batch. It takes nothing from others, who may be those that are to answer.
+// TestAnswerLimitOfAQuestion checks that one token cannot answer one question faster than the limit, also with short
+// endings of its id or in a batch. The limit of one caller does not affect others, who may be the people who should
+// answer.
 func TestAnswerLimitOfAQuestion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *api.Config) { c.Limits.Ask = api.Rate{PerSecond: 0.001, Burst: 1} })
@@ -140,6 +141,6 @@ func TestWrongTokensAreLimitedAndRightOnesAreNot(t *testing.T) {
 		t.Errorf("got %d %s", r.status, r.body)
 	}
 	w.must(http.StatusOK, w.human, "GET /v1/whoami", "", nil)
-	// One that this server never saw is right, too.
+	// A correct token that this server has not seen before is accepted, too.
 	w.must(http.StatusOK, w.other, "GET /v1/whoami", "", nil)
 }

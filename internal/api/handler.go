@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// ServeHTTP guards, identifies, limits, and hands the request to its route.
+// ServeHTTP checks, authenticates and limits the request, and passes it to its route.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	rec := &recorder{ResponseWriter: w, route: "panicked"}
@@ -28,8 +28,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// logRefusal writes who was refused what. Each token, and each address without one, fills so many lines as it may send
-// wrong tokens.
+// logRefusal logs a refused request. The number of lines for each token, or for each address without a token, is
+// limited by the same rate as wrong tokens.
 func (s *Server) logRefusal(rec *recorder, r *http.Request) {
 	switch rec.code() {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
@@ -45,10 +45,10 @@ func (s *Server) logRefusal(rec *recorder, r *http.Request) {
 		slog.String("address", address), slog.String("member", who.MemberID), slog.String("token", who.TokenID))
 }
 
-// longestLoggedPath is how many bytes of a path stand in a log: the paths of the server are shorter.
+// longestLoggedPath is the largest number of bytes of a path in the log. The server's own paths are shorter.
 const longestLoggedPath = 200
 
-// loggedPath is a path as it may stand in a log: without the secret of a link.
+// loggedPath returns a path for the log, without the secret of a link.
 func loggedPath(path string) string {
 	if strings.HasPrefix(path, answerPath) {
 		return answerPath + "…"
@@ -56,7 +56,7 @@ func loggedPath(path string) string {
 	return path[:min(len(path), longestLoggedPath)]
 }
 
-// serve answers the request and notes the pattern of its route.
+// serve answers the request and records the pattern of its route.
 func (s *Server) serve(w *recorder, r *http.Request) {
 	defer func() { s.handlePanic(w, r, recover()) }()
 	h := w.Header()
@@ -76,11 +76,11 @@ func (s *Server) serve(w *recorder, r *http.Request) {
 var (
 	nosniff = []string{"nosniff"}
 	noStore = []string{"no-store"}
-	// nothingLoads is for replies that are no pages, should a browser show one; pages have policies of their own.
+	// nothingLoads is for replies that are not pages, in case a browser shows one. Pages have policies of their own.
 	nothingLoads = []string{"default-src 'none'; frame-ancestors 'none'"}
 )
 
-// admit runs everything that stands between the network and a route.
+// admit runs all checks between the network and a route.
 func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 	if err := s.guard(w, r); err != nil {
 		return r, err
@@ -105,14 +105,13 @@ func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 		return r, err
 	}
 	if mounted {
-		// Repeated requests are the other protocol's own affair: the context of
-		// one may outlive it.
+		// The other protocol itself handles repeated requests. The context of such a request may outlive the request.
 		return withCaller(r, c), nil
 	}
 	return idempotent(withCaller(r, c), c)
 }
 
-// isOpen reports whether a path needs no caller: it tells nothing of anybody.
+// isOpen reports whether a path needs no caller. Such a path shows nothing about people or their work.
 func isOpen(path string) bool {
 	return path == "/healthz" || path == "/readyz" || path == "/openapi.json" || path == workflowSchemaPath
 }
@@ -133,7 +132,7 @@ func (s *Server) handlePanic(w *recorder, r *http.Request, cause any) {
 	s.writeProblem(w, r, err)
 }
 
-// noRoute answers what no route takes: with 405 where another method would do.
+// noRoute answers a request that no route takes. It replies with 405 if another method is allowed.
 func (s *Server) noRoute(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
@@ -153,7 +152,7 @@ func (s *Server) noRoute(w http.ResponseWriter, r *http.Request) {
 		fermata.Errorf(fermata.CodeInvalidRequest, "this address takes %s", allow)))
 }
 
-// recorder remembers the route and the status of a reply, and who called.
+// recorder records the route, the status and the caller of a request.
 type recorder struct {
 	http.ResponseWriter
 	route  string
@@ -161,7 +160,7 @@ type recorder struct {
 	caller fermata.Caller
 }
 
-// WriteHeader notes the first final status.
+// WriteHeader records the first final status.
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
@@ -169,7 +168,7 @@ func (w *recorder) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write notes the status that a body without one implies.
+// Write records status 200 if the handler set none.
 func (w *recorder) Write(data []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
@@ -177,7 +176,7 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return w.ResponseWriter.Write(data)
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap returns the wrapped writer, so that http.ResponseController can reach the connection.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *recorder) code() int {

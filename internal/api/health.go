@@ -15,18 +15,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// healthRoutes are for operators and tools; they stand outside /v1.
+// healthRoutes registers the routes for operators and tools, which are outside /v1.
 func (s *Server) healthRoutes() {
 	s.mux.HandleFunc("GET /healthz", writeHealthy)
 	s.mux.HandleFunc("GET /readyz", s.writeReady)
 	s.mux.HandleFunc("GET /openapi.json", s.document())
 	s.mux.Handle("GET /metrics", s.ofEveryProject(promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{
-		// What cannot be read from a database in trouble must not hide that it is in trouble.
+		// Metrics that cannot be read from a faulty database must not hide that it is faulty.
 		ErrorHandling: promhttp.ContinueOnError,
 	})))
 }
 
-// ofEveryProject serves figures that name projects. It refuses callers who do not see every project.
+// ofEveryProject serves metrics that name projects. It refuses callers who do not see every project.
 func (s *Server) ofEveryProject(figures http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := callerOf(r.Context()).May(fermata.ToReadAnalytics, fermata.InEveryProject); err != nil {
@@ -37,12 +37,12 @@ func (s *Server) ofEveryProject(figures http.Handler) http.Handler {
 	})
 }
 
-// writeHealthy says that the process runs.
+// writeHealthy replies that the process runs.
 func writeHealthy(w http.ResponseWriter, _ *http.Request) {
 	writeHealth(w, fermata.Readiness{Status: "ok"})
 }
 
-// writeReady says whether the server should be sent requests.
+// writeReady replies whether the server should get requests.
 func (s *Server) writeReady(w http.ResponseWriter, r *http.Request) {
 	if s.draining.Load() {
 		s.writeProblem(w, r, fermata.Errorf(fermata.CodeUnavailable, "the server is about to stop"))
@@ -56,7 +56,7 @@ func (s *Server) writeReady(w http.ResponseWriter, r *http.Request) {
 	writeHealth(w, fermata.Readiness{Status: "ready", Warnings: slices.Concat(clock.Warnings, s.witnesses()), Clock: clock})
 }
 
-// witnesses warns of witnesses that keep nothing. It does not name them: anybody reads it.
+// witnesses returns a warning about witnesses that store nothing. It does not name them, because anyone can read it.
 func (s *Server) witnesses() []string {
 	n, since := s.Engine.WitnessesAway()
 	if n == 0 {
@@ -66,7 +66,7 @@ func (s *Server) witnesses() []string {
 		n, since.UTC().Format(time.RFC3339))}
 }
 
-// clock says what an operator should know of the database's clock.
+// clock returns the facts about the database's clock that an operator should know.
 func (s *Server) clock() *fermata.ClockReadiness {
 	jump, skew := s.Engine.Clock().Jump, s.Engine.ClockSkew()
 	clock := &fermata.ClockReadiness{JumpSeconds: jump.Seconds(), SkewSeconds: skew.Seconds()}
@@ -87,8 +87,8 @@ func (s *Server) clock() *fermata.ClockReadiness {
 	return clock
 }
 
-// notReady says why the server is not ready. An error with a hint tells what an
-// operator can do; any other stays in the log.
+// notReady returns the error that tells why the server is not ready. An error with a hint tells what an operator can
+// do; any other stays in the log.
 func notReady(err error) error {
 	if known, ok := errors.AsType[*fermata.Error](err); ok && known.Hint != "" {
 		return known
@@ -98,11 +98,11 @@ func notReady(err error) error {
 
 func writeHealth(w http.ResponseWriter, r fermata.Readiness) {
 	w.Header().Set("Content-Type", "application/json")
-	// The client may be gone; there is nobody to tell.
+	// The client may be gone, and there is no one else to tell.
 	_ = json.NewEncoder(w).Encode(r)
 }
 
-// document serves the OpenAPI document, which is written at its first read.
+// document serves the OpenAPI document, which is encoded at the first request.
 func (s *Server) document() http.HandlerFunc {
 	write := sync.OnceValues(func() ([]byte, error) { return json.Marshal(s.OpenAPI()) })
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -112,7 +112,7 @@ func (s *Server) document() http.HandlerFunc {
 			return
 		}
 		w.Header().Set("Content-Type", "application/openapi+json")
-		// The client may be gone; there is nobody to tell.
+		// The client may be gone, and there is no one else to tell.
 		_, _ = w.Write(data)
 	}
 }

@@ -55,8 +55,8 @@ func TestInternalErrorsAreLoggedAndNotSent(t *testing.T) {
 // breakEngine makes every use of the engine panic.
 func (w *world) breakEngine() { w.api.Engine = nil }
 
-// TestReadinessTellsOfAClockThatJumped: the server goes on serving, and says that
-// nothing times out for the moment.
+// TestReadinessTellsOfAClockThatJumped checks that the server keeps serving,
+// and warns that nothing times out at the moment.
 func TestReadinessTellsOfAClockThatJumped(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64

@@ -14,11 +14,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// zebra is a word that stands in every text of the project zebra-works, and in no other text.
+// zebra is a word in every text of the project zebra-works, and in no other text.
 const zebra = "zebra"
 
-// zebraWorks makes a project with one of everything: tasks, questions, a run, messages, a workflow, a rule, a member
-// with a role there. It returns the addresses of these things, and those of things that there are not.
+// zebraWorks makes a project with one object of every kind: tasks, questions, a run, messages, a workflow, a rule,
+// and a member with a role there. It returns replacers that fill in the ids of these objects, and the ids of objects
+// that do not exist.
 func (w *world) zebraWorks() (ids, nobodys *strings.Replacer) {
 	w.t.Helper()
 	const project = `"project":"zebra-works"`
@@ -74,7 +75,7 @@ func zebraPolicy() fermata.Policy {
 	return p
 }
 
-// outsiders are callers who do not see the project zebra-works. All but one see the default project.
+// outsiders returns callers who cannot see the project zebra-works. All except one see the default project.
 func (w *world) outsiders() map[string]reader {
 	w.t.Helper()
 	person := func(handle, role, projects string) string {
@@ -93,8 +94,8 @@ func (w *world) outsiders() map[string]reader {
 	return all
 }
 
-// No reply to a call that reads tells of a hidden project. A call that names a thing of it gets the same reply as a call that
-// names a thing that does not exist.
+// No reply to a call that reads mentions a hidden project. A call that names one of its objects gets the same reply
+// as a call that names an object that does not exist.
 func TestAHiddenProjectDoesNotExist(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -115,10 +116,10 @@ func TestAHiddenProjectDoesNotExist(t *testing.T) {
 	})
 }
 
-// namesOne are the paths that name a thing of a project.
+// namesOne matches the paths that name an object of a project.
 var namesOne = regexp.MustCompile(`/(tasks|questions|runs|workflows|workflow-runs|gate-rules|deliveries)/\{`)
 
-// seesNothing makes a call that reads, or one that names a thing of the hidden project.
+// seesNothing makes a call that reads, or a call that names an object of the hidden project.
 func (w *world) seesNothing(name string, r reader, call string, ids, nobodys *strings.Replacer) {
 	w.t.Helper()
 	named, reads := namesOne.MatchString(call), strings.HasPrefix(call, "GET ")
@@ -147,10 +148,10 @@ func (w *world) seesNothing(name string, r reader, call string, ids, nobodys *st
 
 var anyName = regexp.MustCompile(`\b[a-z]+_[0-9a-z]{20}\b|\b(deploy|another)\b`)
 
-// withoutNames returns a reply without the ids and names of things.
+// withoutNames returns a reply without the ids and names of objects.
 func withoutNames(body []byte) string { return anyName.ReplaceAllString(string(body), "ID") }
 
-// Numbers and lists tell of visible projects alone.
+// Counts and lists include only visible projects.
 func TestAHiddenProjectIsNotCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -171,7 +172,7 @@ func TestAHiddenProjectIsNotCounted(t *testing.T) {
 	}
 }
 
-// A stream shows events of visible projects, and ends when the rights of its reader change.
+// A stream shows only events of visible projects, and ends when the rights of its reader change.
 func TestStreamsOfHiddenProjects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -216,7 +217,7 @@ func TestAStreamEndsWithItsToken(t *testing.T) {
 	}
 }
 
-// An agent whose token is for one project works there, and nowhere else.
+// An agent whose token is for one project can work only there.
 func TestATokenForOneProject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -255,7 +256,7 @@ func TestATokenForOneProject(t *testing.T) {
 	}
 }
 
-// Callers who do not see every project cannot export or verify the audit, and cannot read the metrics.
+// A caller who cannot see every project can neither export nor verify the audit, and cannot read the metrics.
 func TestTheWholeAuditIsForWhoSeesEveryProject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -20,14 +20,14 @@ const (
 	longestKey        = 200
 )
 
-// idempotency is the key of a request and the digest of what it asks for.
+// idempotency is the key of a request, and the digest of its contents.
 type idempotency struct{ key, fingerprint string }
 
 type idempotencyKey struct{}
 
-// idempotent hands the request's idempotency key to the engine, which replays
-// the first result. The fingerprint covers the caller, the method, the path
-// and the body.
+// idempotent passes the request's idempotency key to the engine, which returns
+// the first result again. The fingerprint covers the caller, the method, the
+// path and the body.
 func idempotent(r *http.Request, c *fermata.Caller) (*http.Request, error) {
 	key := r.Header.Get(idempotencyHeader)
 	if key == "" || r.Method != http.MethodPost {
@@ -59,7 +59,7 @@ func fingerprint(r *http.Request, c *fermata.Caller, body []byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// forPart gives each part of a batch a key of its own.
+// forPart returns a context in which a part of a batch has a key of its own.
 func forPart(ctx context.Context, part int) context.Context {
 	id, ok := ctx.Value(idempotencyKey{}).(idempotency)
 	if !ok {
@@ -68,7 +68,7 @@ func forPart(ctx context.Context, part int) context.Context {
 	return engine.WithIdempotency(ctx, fmt.Sprintf("%s#%d", id.key, part), id.fingerprint)
 }
 
-// unreadable is the error of a body that could not be read to its end.
+// unreadable returns the error for a body that could not be read to its end.
 func unreadable(err error) error {
 	var limit *http.MaxBytesError
 	if errors.As(err, &limit) {

@@ -11,7 +11,7 @@ type ViewInput struct {
 	Name string `path:"name" maxLength:"200" doc:"the name of a view of yours"`
 }
 
-// viewBody is what a view holds.
+// viewBody is the content of a view.
 type viewBody struct {
 	Query  string `json:"query" maxLength:"2000" doc:"what the address of the list holds behind its question mark"`
 	Shared bool   `json:"shared,omitempty" doc:"show it to everybody"`
@@ -23,7 +23,7 @@ type viewInput struct {
 	Body viewBody
 }
 
-// readMark says up to which event somebody has read.
+// readMark is the number of the last event that a member has read.
 type readMark struct {
 	UpTo int64 `json:"up_to" minimum:"0" doc:"the seq of a notification"`
 }

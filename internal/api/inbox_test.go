@@ -45,8 +45,8 @@ func TestUndoOverHTTP(t *testing.T) {
 	}
 }
 
-// TestMyQuestions: a person's list and its counts are of the same questions,
-// and say what a person needs beside them.
+// TestMyQuestions checks that a person's list and its counts cover the same
+// questions, and contain the further data that a person needs.
 func TestMyQuestions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -90,7 +90,7 @@ func TestMyQuestions(t *testing.T) {
 	}
 }
 
-// TestInboxOverHTTP goes through the rest of the inbox once, as a client does.
+// TestInboxOverHTTP calls the rest of the inbox once, as a client does.
 func TestInboxOverHTTP(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,31 +13,30 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Rate is a token bucket. A zero Rate takes the default of its field, a
-// negative PerSecond switches the limit off.
+// Rate is the rate of a token bucket. A zero Rate means the default of its field, and a negative PerSecond switches
+// the limit off.
 type Rate struct {
 	PerSecond float64
 	Burst     int
 }
 
-// Limits bounds how fast callers may be.
+// Limits limits how fast callers may send requests.
 type Limits struct {
-	// Token bounds all requests of one token; default 5,000/s, burst 10,000.
+	// Token limits all requests of one token; default 5,000/s, burst 10,000.
 	Token Rate
-	// Ask bounds how often one token or browser session asks on one task, and answers one question;
-	// default 50/s, burst 200.
+	// Ask limits how often one token or browser session asks on one task, and answers one question; default 50/s,
+	// burst 200.
 	Ask Rate
-	// Failed bounds wrong tokens from one address; default 1/s, burst 20.
+	// Failed limits wrong tokens from one address; default 1/s, burst 20.
 	Failed Rate
-	// SignIn bounds the sign-ins that are begun from one address: mails, and
-	// ways by an identity provider or a passkey; default 1/s, burst 30.
+	// SignIn limits the sign-ins that are begun from one address: by mail, with an identity provider or with a
+	// passkey; default 1/s, burst 30.
 	SignIn Rate
-	// Streams bounds the event streams that are open with one token or browser session; default 500.
+	// Streams limits the event streams that one token or browser session has open; default 500.
 	Streams int
 }
 
-// remembered bounds every memory of the limits. What is forgotten begins with
-// a full bucket.
+// remembered is the largest number of buckets of each limit. A forgotten bucket begins full again.
 const remembered = 10_000
 
 // limits holds the buckets.
@@ -47,7 +46,7 @@ type limits struct {
 	ask   *recent[*rate.Limiter]
 	wrong *recent[*rate.Limiter]
 	begin *recent[*rate.Limiter]
-	// logged bounds the lines of the log that tell of refused calls.
+	// logged limits the log lines about refused calls.
 	logged *recent[*rate.Limiter]
 
 	streams *openStreams
@@ -81,7 +80,7 @@ func (r Rate) bucket() *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(r.PerSecond), r.Burst)
 }
 
-// perToken takes one request out of the caller's bucket.
+// perToken takes one request from the caller's bucket.
 func (l *limits) perToken(c *fermata.Caller) error {
 	key := c.TokenID
 	if key == "" {
@@ -90,20 +89,20 @@ func (l *limits) perToken(c *fermata.Caller) error {
 	return take(l.token.get(key, l.rates.Token.bucket), "too many requests with this token")
 }
 
-// Each caller has buckets of their own for tasks, questions and sessions, so that an agent does not use up the rates of the people
-// who answer.
+// Each caller has buckets of their own for tasks, questions and sessions. So an agent cannot use up the rates of the
+// people who answer.
 
-// perTask takes one question out of the caller's bucket of a task. Every spelling of the task's id shares this bucket.
+// perTask takes one question from the caller's bucket of a task. Every spelling of the task's id shares this bucket.
 func (l *limits) perTask(c fermata.Caller, id string) error {
 	return l.perThing(c, "task/"+ending(id), "too many questions on this task")
 }
 
-// perQuestion takes one answer out of the caller's bucket of a question.
+// perQuestion takes one answer from the caller's bucket of a question.
 func (l *limits) perQuestion(c fermata.Caller, id string) error {
 	return l.perThing(c, "answer/"+ending(id), "too many answers to this question")
 }
 
-// perSession takes one question out of the caller's bucket of an external session.
+// perSession takes one question from the caller's bucket of an external session.
 func (l *limits) perSession(c fermata.Caller, key string) error {
 	return l.perThing(c, "session/"+key, "too many questions in this session")
 }
@@ -112,15 +111,14 @@ func (l *limits) perThing(c fermata.Caller, thing, message string) error {
 	return take(l.ask.get(c.WorkspaceID+"/"+cmp.Or(c.TokenID, c.SessionID, c.MemberID)+"/"+thing, l.rates.Ask.bucket), message)
 }
 
-// ending returns the part of an id that every spelling of it has: a spelling may be a shorter ending, may be in upper case,
-// and may have space around it.
+// ending returns the part of an id that all its spellings share. A spelling may be a shorter ending, may be in upper
+// case, and may have spaces around it.
 func ending(id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
 	return id[max(0, len(id)-fermata.LeastEnding):]
 }
 
-// LimitAsk takes one question out of the bucket of a task, for a [Mount] that
-// asks.
+// LimitAsk takes one question from the caller's bucket of a task. It is for a [Mount] through which agents ask.
 func (s *Server) LimitAsk(c fermata.Caller, task string) error { return s.limits.perTask(c, task) }
 
 func take(bucket *rate.Limiter, message string) error {
@@ -141,8 +139,8 @@ func limitError(message string, wait time.Duration) error {
 	return e
 }
 
-// limitWrong counts a wrong secret of an address. Whoever sends too many is told so instead of what was wrong with it;
-// a right secret is never refused, whatever came from its address before.
+// limitWrong counts a wrong secret from an address. It returns err, or a rate-limit error if there are too many from
+// this address. A correct secret is never refused, whatever came from its address before.
 func (s *Server) limitWrong(r *http.Request, err error, message string) error {
 	if fermata.CodeOf(err) != fermata.CodeUnauthenticated {
 		return err
@@ -154,13 +152,13 @@ func (s *Server) limitWrong(r *http.Request, err error, message string) error {
 	return err
 }
 
-// limitSignIn takes one sign-in out of the bucket of an address.
+// limitSignIn takes one sign-in from the bucket of an address.
 func (s *Server) limitSignIn(r *http.Request) error {
 	bucket := s.limits.begin.get(clientAddress(r, s.TrustedProxies), s.limits.rates.SignIn.bucket)
 	return take(bucket, "too many sign-ins were begun from this address")
 }
 
-// recent is a map that forgets what was not used for longest.
+// recent is a map of limited size that drops the least recently used entry.
 type recent[V any] struct {
 	mu    sync.Mutex
 	most  int
@@ -177,7 +175,7 @@ func newRecent[V any](most int) *recent[V] {
 	return &recent[V]{most: most, items: map[string]*list.Element{}, order: list.New()}
 }
 
-// get returns the value of a key, made when it is not there.
+// get returns the value of a key. It makes the value if there is none.
 func (m *recent[V]) get(key string, fresh func() V) V {
 	m.mu.Lock()
 	defer m.mu.Unlock()

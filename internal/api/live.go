@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	// heartbeatEvery is how often a quiet stream shows that it lives.
+	// heartbeatEvery is how often a quiet stream sends a sign of life.
 	heartbeatEvery = 15 * time.Second
-	// streamLasts is how long a stream is open at most. Then the client connects again, if its token has not expired.
+	// streamLasts is how long a stream may be open. Then the client connects again, if its token has not expired.
 	streamLasts = 15 * time.Minute
 	// rightsKnownWithin is the longest time between the authentication of a caller and the beginning of the stream.
 	rightsKnownWithin = time.Minute
-	// writeWithin is how long a reader may take for what is sent at once.
+	// writeWithin is how long a client may take to read one write.
 	writeWithin = 10 * time.Second
 )
 
 var frameEnd = []byte("\n\n")
 
-// follow is what a request for events asks for.
+// follow is a parsed request for events.
 type follow struct {
 	after int64
 	// resumed reports whether after was given.
@@ -71,8 +71,7 @@ func parseFollow(r *http.Request) (follow, error) {
 	return f, nil
 }
 
-// events serves GET /v1/events: a stream, or a part of the list for a caller
-// that accepts JSON alone.
+// events serves GET /v1/events: a stream, or a part of the list for a caller that accepts only JSON.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	f, err := parseFollow(r)
 	if err == nil {
@@ -104,7 +103,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	ctx, done := s.waitContext(r.Context())
 	defer done()
 	if c := callerOf(r.Context()); s.Delivery != nil && c.Kind == fermata.ActorHuman && c.TokenID == "" {
-		// Whoever has a page open sees what is new there.
+		// A person who has a page open sees new questions there.
 		defer s.Delivery.PageOpen(c.WorkspaceID, c.MemberID)()
 	}
 	st.run(ctx)
@@ -119,12 +118,11 @@ func (s *Server) listEvents(w http.ResponseWriter, r *http.Request, f follow) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	// The client may be gone; there is nobody to tell.
+	// The client may be gone, and there is no one else to tell.
 	_ = writeJSON(w, page.Body)
 }
 
-// stream is one client that follows events. It holds a cursor and nothing
-// else: what it is to be sent next is read from the shared tail.
+// stream is one client that follows events. It holds only a cursor: the next events are read from the shared tail.
 type stream struct {
 	w      http.ResponseWriter
 	conn   *http.ResponseController
@@ -132,18 +130,20 @@ type stream struct {
 	caller fermata.Caller
 	task   string
 	types  []string
-	// seen is the last event that was passed, sent or filtered out.
+	// seen is the number of the last event that was sent or filtered out.
 	seen int64
-	// since bounds which changes of the caller's rights end the stream: those that happened later. Earlier changes were
-	// known when the caller was authenticated.
+	// since is the instant after which a change of the caller's rights ends the stream. Earlier changes were known
+	// when the caller was authenticated.
 	since time.Time
-	// lasts is how long the stream may last: until its caller is over, and never longer than [streamLasts].
+	// lasts is how long the stream may last: until its caller's token or session ends, and never longer than
+	// [streamLasts].
 	lasts time.Duration
 	// told is the last number that the client knows.
 	told int64
-	// wrote is when the client was last sent anything.
+	// wrote is when data was last sent to the client.
 	wrote time.Time
-	// reset is set when the client named a number of another life.
+	// reset reports whether the client named a number after the last event. Such a number belongs to a database that
+	// was replaced.
 	reset bool
 }
 
@@ -190,8 +190,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, f follow) (*stream
 	return st, nil
 }
 
-// run sends events until the client leaves, falls behind for too long, its
-// token or session is over, or the server drains.
+// run sends events until the client leaves or reads too slowly, its token or session ends, or the server drains.
 func (st *stream) run(ctx context.Context) {
 	ctx, end := context.WithTimeout(ctx, st.lasts)
 	defer end()
@@ -204,22 +203,22 @@ func (st *stream) run(ctx context.Context) {
 		failed := err != nil && wait.Err() == nil
 		cancel()
 		if failed || ctx.Err() != nil {
-			// The client reconnects and goes on where it was.
+			// The client reconnects and continues where it was.
 			return
 		}
 		sees, err := st.tail.VisibilityFilter(ctx, st.caller, events)
 		if err != nil || !st.send(events, sees) {
 			return
 		}
-		// Events that the filters leave out keep no connection open.
+		// Events that the filters leave out do not keep the connection open.
 		if time.Since(st.wrote) >= heartbeatEvery && !st.heartbeat() {
 			return
 		}
 	}
 }
 
-// begin tells the client how soon to come back and where it stands: one that
-// loses the connection before the first event must not miss any.
+// begin tells the client how soon to reconnect and at which number it is. A client that loses the connection before
+// the first event must not miss any event.
 func (st *stream) begin() bool {
 	st.deadline()
 	st.told = st.seen
@@ -230,8 +229,8 @@ func (st *stream) begin() bool {
 	return st.write(out, "\n") && st.conn.Flush() == nil
 }
 
-// send writes the events that the caller sees and wants. It returns false if the stream must end. A stream ends when the
-// rights of its caller change; the client then connects again.
+// send writes the events that the caller may see and asked for. It returns false if the stream must end. A stream
+// ends when the rights of its caller change; the client then connects again.
 func (st *stream) send(events []*engine.TailEvent, sees func(*engine.TailEvent) bool) bool {
 	sent := false
 	for _, e := range events {
@@ -259,7 +258,7 @@ func (st *stream) send(events []*engine.TailEvent, sees func(*engine.TailEvent) 
 	return !sent || st.conn.Flush() == nil
 }
 
-// frame writes one event; the JSON is the tail's own, encoded once for all.
+// frame writes one event. The tail has encoded the JSON once for all streams.
 func (st *stream) frame(e *engine.TailEvent) bool {
 	head := make([]byte, 0, 96)
 	head = append(head, "id: "...)
@@ -275,8 +274,7 @@ func (st *stream) frame(e *engine.TailEvent) bool {
 	return true
 }
 
-// heartbeat keeps the connection open, and moves the client on past events
-// that its filters left out.
+// heartbeat keeps the connection open. It also moves the client's cursor past events that its filters left out.
 func (st *stream) heartbeat() bool {
 	st.deadline()
 	out := ":\n\n"
@@ -292,9 +290,9 @@ func (st *stream) wants(e *engine.TailEvent) bool {
 		(len(st.types) == 0 || e.Type.IsOneOf(st.types))
 }
 
-// deadline cuts off a reader that does not read: nothing is held for it.
+// deadline cuts off a client that does not read, so that no data is kept for it.
 func (st *stream) deadline() {
-	// A connection without deadlines, as in a test, is cut by its own end.
+	// A connection without deadlines, as in a test, ends by itself.
 	st.wrote = time.Now()
 	_ = st.conn.SetWriteDeadline(st.wrote.Add(writeWithin))
 }

@@ -19,8 +19,7 @@ import (
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
-// sends lets the world send messages to a wall, which keeps them with all that
-// they say. Ann and bob are known there.
+// sends makes the world send messages to a wall, which stores the whole messages. The wall knows ann and bob.
 func (w *world) sends() *wall.Wall {
 	w.t.Helper()
 	there := wall.New()
@@ -44,7 +43,7 @@ func (w *world) sends() *wall.Wall {
 	return there
 }
 
-// message waits for the message of a question to a person.
+// message waits for the message about a question to a person, and returns it.
 func (w *world) message(there *wall.Wall, person string, q *fermata.Question) *notice.Notice {
 	w.t.Helper()
 	limit := time.After(patience.Limit())
@@ -63,7 +62,7 @@ func (w *world) message(there *wall.Wall, person string, q *fermata.Question) *n
 	}
 }
 
-// reader is a caller with a token or with the cookie of a browser.
+// reader is a caller with a token or with a browser's cookie.
 type reader struct{ token, cookie string }
 
 func (w *world) reads(r reader, call string) reply {
@@ -74,8 +73,8 @@ func (w *world) reads(r reader, call string) reply {
 	return w.call(r.token, call, "", "Accept", "application/json")
 }
 
-// readers are callers of every kind: agents and people, of every scope, with
-// tokens and in browsers, operators here and elsewhere.
+// readers returns callers of every kind: agents and people, with every scope, with tokens and in browsers, and
+// operators of this and of other projects.
 func (w *world) readers() map[string]reader {
 	w.t.Helper()
 	w.token(`{"name":"o","kind":"human","member":"op","role":"operator","scopes":["answer"]}`)
@@ -94,8 +93,8 @@ func (w *world) readers() map[string]reader {
 	return all
 }
 
-// The link and the secret of the reply leave in the message and nowhere else:
-// no call that reads shows them to anybody, while both still count.
+// The answer link and the reply secret are only in the message. No call that reads shows them to any caller while
+// both are valid.
 func TestNobodyReadsALiveLink(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) { readByNobody(t, newWorldOn(t, opts)) })
@@ -165,8 +164,8 @@ func (w *world) sentTo(person string, q *fermata.Question) (id string) {
 	return id
 }
 
-// A program with a token to ask opens no link to itself: not by a low risk, not
-// by naming its own person, and not where a project or a rule says more.
+// A program with a token to ask cannot get a link for itself. It cannot use a low risk or name its own person for
+// this, and it cannot evade what a project or a rule requires.
 func TestTheAskerOpensNoLink(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -26,7 +26,7 @@ type feed struct {
 // frame is one block of a stream that has a name or data.
 type frame struct{ id, event, data string }
 
-// follow opens a stream. Headers follow in pairs.
+// follow opens a stream. The headers are given in pairs.
 func (w *world) follow(query string, headers ...string) *feed {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -185,8 +185,8 @@ func TestStreamFilters(t *testing.T) {
 	}
 }
 
-// TestStreamAndListFilterAlike: the same address tells the same, live, replayed
-// and as a list, also of all types of a noun.
+// TestStreamAndListFilterAlike checks that the same address returns the same events live, replayed and as a list,
+// also with all types of a noun.
 func TestStreamAndListFilterAlike(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -213,8 +213,8 @@ func TestStreamAndListFilterAlike(t *testing.T) {
 	}
 }
 
-// TestAgentsReadEventsOfWork: an agent reads what becomes of work and of questions, and
-// nothing of people, tokens and policies: not as a list, nor live, nor by asking for it.
+// TestAgentsReadEventsOfWork checks that an agent can read events about work and questions. It cannot read events
+// about people, tokens and policies: not in a list, not live, and not by requesting them.
 func TestAgentsReadEventsOfWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

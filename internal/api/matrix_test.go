@@ -15,18 +15,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// attacker is a caller of one kind, and what docs/permissions.md goes by.
+// attacker is a caller of one kind, with the properties that docs/permissions.md refers to.
 type attacker struct {
 	name string
 	reader
-	// known is false for nobody, and for whose token is good no more.
+	// known is false for a caller without a token, and for a token that has ended.
 	known, agent, browser bool
 	scopes                []fermata.Scope
-	// role is the one in the project of everything here, general the one of the workspace.
+	// role is the role in the project of all objects here; general is the role in the workspace.
 	role, general fermata.Role
 }
 
-// attackers are callers of every kind. None of them is rob, whose the things are.
+// attackers returns callers of every kind. None of them is rob, to whom the objects belong.
 func (w *world) attackers() []attacker {
 	w.t.Helper()
 	all := []attacker{{name: "nobody"}}
@@ -95,7 +95,7 @@ func (w *world) attackers() []attacker {
 // row is one line of docs/permissions.md.
 type row struct{ verb, scope, role, agents string }
 
-// readPermissions reads docs/permissions.md: the row of every operation.
+// readPermissions returns the rows of docs/permissions.md, by operation.
 func readPermissions(t *testing.T) map[string]row {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/permissions.md")
@@ -115,13 +115,13 @@ func readPermissions(t *testing.T) map[string]row {
 	return rows
 }
 
-// hasRuleBeside reports whether a rule beside the table may refuse the call.
+// hasRuleBeside reports whether a rule outside the table may refuse the call.
 func (r row) hasRuleBeside() bool {
 	return strings.Contains(r.role, ";") || strings.Contains(r.scope, "one's own")
 }
 
-// refuses reports whether the page says that the caller may not. It says nothing of rules beside the table, which may
-// refuse more.
+// refuses reports whether the page says that the caller may not make the call. Rules outside the table may refuse
+// more.
 func (r row) refuses(a attacker, path string) bool {
 	if r.verb == "open" {
 		return false
@@ -143,7 +143,7 @@ func (r row) refuses(a attacker, path string) bool {
 		return s == "read" || slices.Contains(a.scopes, fermata.Scope(s)) || slices.Contains(a.scopes, fermata.ScopeAdmin)
 	})
 	if a.agent {
-		// The things are rob's, and no worker of the agent claimed them.
+		// The objects belong to rob, and no worker of the agent claimed them.
 		return !has || r.agents == "no" || r.agents == "own tasks" && (strings.Contains(path, "{id}") || r.verb == "gate.ask")
 	}
 	role := a.role
@@ -154,15 +154,16 @@ func (r row) refuses(a attacker, path string) bool {
 	return !has || !role.AtLeast(fermata.Role(strings.TrimSuffix(least, ";")))
 }
 
-// Every operation is called by every kind of caller, with real ids. Who may not by docs/permissions.md is refused and
-// changes nothing; who may is not refused, unless the page names a rule beside.
+// Every kind of caller calls every operation, with real ids. A caller who may not make the call by
+// docs/permissions.md is refused and changes nothing. A caller who may is not refused, unless the page names a rule
+// outside the table.
 func TestMatrixOfPermissions(t *testing.T) {
 	t.Parallel()
 	storetest.EachKind(t, tryMatrix)
 }
 
 func tryMatrix(t *testing.T, empty func(testing.TB) store.Options) {
-	// Many are refused from one address.
+	// Many requests from one address are refused.
 	unlimited := func(c *api.Config) { c.Limits.Failed = api.Rate{PerSecond: -1} }
 	begin := func(t *testing.T) *world {
 		w := newWorldOn(t, empty(t), unlimited)
@@ -174,7 +175,7 @@ func tryMatrix(t *testing.T, empty func(testing.TB) store.Options) {
 	tried, refused := 0, 0
 	for i, a := range attackers {
 		t.Run(a.name, func(t *testing.T) {
-			// The things are anew for everybody who may change them.
+			// Each caller that may change the objects gets new ones.
 			w := begin(t)
 			a.reader = w.attackers()[i].reader
 			w.token(`{"name":"r","kind":"human","member":"rob","role":"admin","scopes":["read"]}`)
@@ -188,7 +189,7 @@ func tryMatrix(t *testing.T, empty func(testing.TB) store.Options) {
 	}
 }
 
-// tryOperations calls each operation, and returns how many were to be refused.
+// tryOperations calls each operation, and returns how many calls had to be refused.
 func (w *world) tryOperations(a attacker, operations []documented, rows map[string]row) (refused int) {
 	w.t.Helper()
 	ids := w.realIDs()
@@ -202,7 +203,7 @@ func (w *world) tryOperations(a attacker, operations []documented, rows map[stri
 		got := w.attack(a, ids.Replace(op.call), ids.Replace(bodies[op.call]))
 		switch isRefusal := got.isRefusal(); {
 		case r.verb == "run.claim" && got.status == http.StatusNoContent:
-			// There is nothing to claim in the projects in which the caller may.
+			// There is no task to claim in the projects in which the caller may claim.
 		case r.refuses(a, op.call) && !isRefusal:
 			w.t.Errorf("%s may not %s by the page, and got %d %.200s", a.name, op.call, got.status, got.body)
 		case r.refuses(a, op.call):
@@ -217,7 +218,7 @@ func (w *world) tryOperations(a attacker, operations []documented, rows map[stri
 	return refused
 }
 
-// The local user of a single-user server is refused nothing, unless the page names a rule beside.
+// The local user of a single-user server is refused nothing, unless the page names a rule outside the table.
 func TestMatrixOfTheLocalUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, singleUser)
@@ -235,13 +236,14 @@ func TestMatrixOfTheLocalUser(t *testing.T) {
 	}
 }
 
-// isAdmins reports whether the policy says how strongly who calls must be known: for all that only admins may do, and for
-// the rules of gates.
+// isAdmins reports whether the policy sets the assurance of the caller. It does so for all calls that only admins may
+// make, and for changes of gate rules.
 func (r row) isAdmins() bool {
 	return strings.HasSuffix(r.scope, "admin") || strings.HasPrefix(r.role, "admin ") || r.verb == "gate.rules_change"
 }
 
-// Where the policy asks admins for a sign-in, their tokens administer nothing and change no rule of gates. Their browsers do.
+// If the policy requires a sign-in from admins, their tokens can neither administer nor change gate rules. Their
+// browsers can.
 func TestAdminsAdministerInTheBrowser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -273,7 +275,7 @@ func TestAdminsAdministerInTheBrowser(t *testing.T) {
 			t.Errorf("an admin's browser may not %s: %d %.200s", op.call, got.status, got.body)
 		}
 	}
-	// A tool that is an MCP server is an admin's as well, in whichever call it comes.
+	// Only an admin may define a tool that is an MCP server, by any call.
 	for call, body := range map[string]string{
 		"PUT /v1/tools/another": `{"server":{"command":["ls"]}}`,
 		"POST /v1/tools":        `{"items":[{"name":"another","server":{"command":["ls"]}}]}`,
@@ -293,15 +295,15 @@ func TestAdminsAdministerInTheBrowser(t *testing.T) {
 	if p.Code != fermata.CodeForbidden || !strings.Contains(p.Detail, "known by channel, and it needs session") || !strings.Contains(p.Hint, "browser") {
 		t.Errorf("the refusal is %+v", p)
 	}
-	// The token still does what is not an admin's alone.
+	// The token can still make the calls that are not for admins only.
 	w.must(http.StatusOK, token, "GET /v1/tasks", "", nil)
 	w.must(http.StatusCreated, token, "POST /v1/questions", `{"question":"?"}`, nil)
 }
 
-// documented is an operation of the document.
+// documented is an operation of the OpenAPI document.
 type documented struct{ id, call string }
 
-// inOrder lists what reads before what writes, and what removes last.
+// inOrder lists calls that read before calls that write, and calls that remove last.
 func (d document) inOrder() []documented {
 	var all []documented
 	for path, calls := range d.Paths {
@@ -314,7 +316,7 @@ func (d document) inOrder() []documented {
 		methodA, _, _ := strings.Cut(a.call, " ")
 		methodB, _, _ := strings.Cut(b.call, " ")
 		if ends := "POST /v1/sign-out"; a.call == ends || b.call == ends {
-			// Nothing follows in a session that ended.
+			// No call can follow in a session that has ended.
 			return strings.Compare(strconv.FormatBool(a.call == ends), strconv.FormatBool(b.call == ends))
 		}
 		if n := slices.Index(order, methodA) - slices.Index(order, methodB); n != 0 {
@@ -333,7 +335,7 @@ func (w *world) attack(a attacker, call, body string) reply {
 	return w.call(a.token, call, body, "Accept", "application/json")
 }
 
-// isRefusal reports whether the call was refused for who called: as a whole, or for the last thing in it.
+// isRefusal reports whether the call was refused because of its caller: as a whole, or for the last item in it.
 func (r reply) isRefusal() bool {
 	var p struct {
 		Code  fermata.Code

@@ -9,13 +9,13 @@ import (
 
 type memberReply = reply[*fermata.Member]
 
-// MemberInput names a member in the path. It is exported because huma passes
-// over embedded structs that are not.
+// MemberInput names a member in the path. It is exported because huma ignores
+// embedded structs that are not.
 type MemberInput struct {
 	ID string `path:"id" maxLength:"64" doc:"a handle, an id, or a unique short ending of one"`
 }
 
-// memberNothing names a member; the call takes no body.
+// memberNothing names a member, for a call without a body.
 type memberNothing struct {
 	MemberInput
 	Body *nothing
@@ -78,12 +78,13 @@ func (s *Server) invite(ctx context.Context, c fermata.Caller, in *bodyInput[fer
 	return replyOf(i, nil)
 }
 
-// linkURL is the address of a link. The secret stands behind #, so that no
-// server, proxy or log sees it. A repeated call has no secret: "".
+// linkURL returns the address of a sign-in link. The secret is after #, so that
+// no server, proxy or log sees it. A repeated call has no secret, and the
+// address is then empty.
 func (s *Server) linkURL(secret string) string { return LinkURL(s.PublicURL, secret) }
 
-// LinkURL is the address of the link with the secret on the server that is
-// opened at the public address; "" without a secret.
+// LinkURL returns the address of the sign-in link with the secret, on the
+// server with this public address. Without a secret it returns "".
 func LinkURL(public, secret string) string {
 	if secret == "" {
 		return ""

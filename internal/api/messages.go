@@ -6,12 +6,12 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// messageBody is what somebody says.
+// messageBody is the text of a message.
 type messageBody struct {
 	Body string `json:"body" minLength:"1" maxLength:"20000"`
 }
 
-// messagesInput asks for a part of a thread.
+// messagesInput narrows a list of a thread's messages.
 type messagesInput struct {
 	IDInput
 	PageInput

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics counts requests. A route is a pattern of the mux, never a path, so
-// that the number of series is bounded.
+// metrics counts requests and measures their time. A route is a pattern of the
+// mux, never a path, so that the number of series is bounded.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec

@@ -8,20 +8,21 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// ToolInput names a tool in the path. It is exported because huma passes over
+// ToolInput names a tool in the path. It is exported because huma ignores
 // embedded structs that are not.
 type ToolInput struct {
 	Name string `path:"name" maxLength:"64"`
 }
 
-// toolNothing names a tool; the call takes no body.
+// toolNothing names a tool, for a call without a body.
 type toolNothing struct {
 	ToolInput
 	Body *nothing
 }
 
-// ToolDefinition is a tool to define. Who defined it, and when, is the server's to
-// say. It is exported because huma passes over embedded structs that are not.
+// ToolDefinition is the definition of a tool. The server itself records who
+// defined it, and when. It is exported because huma ignores embedded structs
+// that are not.
 type ToolDefinition struct {
 	Description string              `json:"description,omitempty" maxLength:"2000"`
 	Agent       *fermata.AgentTool  `json:"agent,omitempty"`
@@ -38,7 +39,7 @@ func (t *ToolDefinition) named(name string) *fermata.NamedTool {
 	}
 }
 
-// toolDefinitions are tools to define together.
+// toolDefinitions are several definitions in one call.
 type toolDefinitions struct {
 	Items []namedDefinition `json:"items" minItems:"1" maxItems:"200"`
 }
@@ -53,7 +54,7 @@ type toolBody struct {
 	Body ToolDefinition
 }
 
-// serverDefinition is an MCP server to define.
+// serverDefinition is the definition of an MCP server.
 type serverDefinition struct {
 	fermata.ToolServer
 	Description string `json:"description,omitempty" maxLength:"2000"`
@@ -105,7 +106,7 @@ func (s *Server) namedToolRoutes() {
 	s.toolServerRoutes()
 }
 
-// toolServerRoutes are the same store, seen as the servers in it.
+// toolServerRoutes registers calls on the MCP servers among the named tools.
 func (s *Server) toolServerRoutes() {
 	workflows(s, operation("GET /mcp-servers", "list-mcp-servers", "List the MCP servers whose tools steps may name"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.NamedTool]], error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// routes is every call of the contract.
+// routes lists every call of the API.
 var routes = []string{
 	"DELETE /v1/gate-rules/{id}", "DELETE /v1/members/{id}/answer-links", "DELETE /v1/tokens/{id}", "GET /v1/analytics/projects", "GET /v1/analytics/questions", "GET /v1/analytics/responders", "GET /v1/analytics/series", "GET /v1/analytics/summary", "GET /v1/audit", "GET /v1/audit/export", "GET /v1/audit/verify", "GET /v1/events", "GET /v1/gate-rules", "GET /v1/members", "GET /v1/policies", "GET /v1/projects",
 	"GET /v1/questions", "GET /v1/questions/{id}", "GET /v1/runs/{id}", "GET /v1/runs/{id}/log", "GET /v1/tasks", "GET /v1/tasks/counts", "GET /v1/tasks/{id}",
@@ -115,7 +115,8 @@ func TestRepliesCarryNoSchemaLink(t *testing.T) {
 	}
 }
 
-// Wherever a question is asked, its context may be a text, and the document says so.
+// Wherever a question is asked, its context may be a text, and the document
+// says so.
 func TestContextOfEveryQuestionMayBeText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

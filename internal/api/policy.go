@@ -6,7 +6,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// auditReport is what verifying the chain of events came to.
+// auditReport is the result of verifying the chain of events.
 type auditReport struct {
 	Events  int64  `json:"events" doc:"how many were verified"`
 	OK      bool   `json:"ok"`

@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// ProblemDetails is an error on the wire (RFC 9457).
+// ProblemDetails is an error reply (RFC 9457).
 type ProblemDetails struct { //nolint:errname // the name is RFC 9457's
 	Type   string       `json:"type" doc:"always about:blank: the code names the kind"`
 	Title  string       `json:"title"`
@@ -23,16 +23,16 @@ type ProblemDetails struct { //nolint:errname // the name is RFC 9457's
 	Code   fermata.Code `json:"code" enum:"invalid_request,not_found,unauthenticated,forbidden,not_eligible,question_closed,pending_question_exists,illegal_transition,stale_run,idempotency_conflict,rate_limited,policy_violation,quorum_unreachable,unavailable,internal"`
 	Detail string       `json:"detail"`
 	Hint   string       `json:"hint,omitempty" doc:"what to do next"`
-	// Problems lists every field at fault.
+	// Problems lists every field with an error.
 	Problems []fermata.Problem `json:"problems,omitempty"`
-	// Question is the closed question that a second answer met.
+	// Question is the closed question that a second answer was for.
 	Question   *fermata.Question `json:"question,omitempty"`
 	RetryAfter int               `json:"retry_after,omitempty" doc:"seconds"`
 
 	cause error
 }
 
-// statuses is the one table from codes to HTTP.
+// statuses is the only table from codes to HTTP statuses.
 var statuses = map[fermata.Code]int{
 	fermata.CodeInvalidRequest:        http.StatusBadRequest,
 	fermata.CodeUnauthenticated:       http.StatusUnauthorized,
@@ -63,8 +63,8 @@ func (e *statusError) Unwrap() error { return e.err }
 
 func withStatus(status int, err *fermata.Error) error { return &statusError{err, status} }
 
-// newProblem is the one function that makes an error into what is sent. The
-// cause stays behind.
+// newProblem is the only function that makes an error into a reply. The reply
+// does not contain the cause.
 func newProblem(err error) *ProblemDetails {
 	var e *fermata.Error
 	switch {
@@ -93,7 +93,7 @@ func newProblem(err error) *ProblemDetails {
 	return p
 }
 
-// retryAfter returns whole seconds, at least one where the error may pass.
+// retryAfter returns whole seconds, and at least one if the error may pass.
 func retryAfter(e *fermata.Error) int {
 	wait := int(math.Ceil(e.RetryAfter.Seconds()))
 	if e.Code == fermata.CodeRateLimited || e.Code == fermata.CodeUnavailable {
@@ -102,19 +102,19 @@ func retryAfter(e *fermata.Error) int {
 	return wait
 }
 
-// Error returns what is wrong.
+// Error returns the detail of the problem.
 func (p *ProblemDetails) Error() string { return p.Detail }
 
-// Unwrap returns the error that the problem was made from.
+// Unwrap returns the error from which the problem was made.
 func (p *ProblemDetails) Unwrap() error { return p.cause }
 
-// GetStatus tells huma the status of the reply.
+// GetStatus returns the HTTP status of the reply, for huma.
 func (p *ProblemDetails) GetStatus() int { return p.Status }
 
-// ContentType tells huma the type of the reply.
+// ContentType returns the content type of the reply, for huma.
 func (p *ProblemDetails) ContentType(string) string { return "application/problem+json" }
 
-// GetHeaders tells huma the headers that go with the problem.
+// GetHeaders returns the headers of the reply, for huma.
 func (p *ProblemDetails) GetHeaders() http.Header {
 	h := http.Header{}
 	p.addHeaders(h)
@@ -130,14 +130,14 @@ func (p *ProblemDetails) addHeaders(h http.Header) {
 	}
 }
 
-// problem makes an error into what a route returns, and logs what only the
-// operator may read.
+// problem makes an error into a reply of a route, and logs the part that only
+// the operator may read.
 func (s *Server) problem(ctx context.Context, err error) *ProblemDetails {
 	p := newProblem(err)
 	if p.Status == http.StatusInternalServerError {
 		s.Log.ErrorContext(ctx, "request failed", "error", err)
 	}
-	// Who hung up was not refused.
+	// A client that closed the connection was not refused.
 	if p.Status == http.StatusServiceUnavailable && ctx.Err() == nil {
 		s.refused.note(err)
 	}
@@ -153,19 +153,19 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 	}
 	w.Header().Set("Content-Type", p.ContentType(""))
 	w.WriteHeader(p.Status)
-	// The client may be gone; there is nobody to tell.
+	// The client may be gone, and there is no one else to tell.
 	_ = writeJSON(w, p)
 }
 
-// writeJSON writes a reply outside huma as huma writes its own: the bytes of an
-// action do not change.
+// writeJSON writes a reply outside huma in the same way as huma: the bytes of
+// an action do not change.
 func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 
-// newHumaError brings huma's own refusals into the same form.
+// newHumaError makes huma's own errors into problems of the same form.
 func newHumaError(status int, message string, errs ...error) huma.StatusError {
 	for _, err := range errs {
 		var tooLong *http.MaxBytesError
@@ -188,8 +188,8 @@ func newHumaError(status int, message string, errs ...error) huma.StatusError {
 	}
 }
 
-// invalid lists what huma found wrong. The values stay behind: they may be
-// secrets.
+// invalid lists the errors that huma found. It leaves out the values, because
+// these may be secrets.
 func invalid(message string, errs []error) *fermata.Error {
 	problems := make([]fermata.Problem, 0, len(errs))
 	for _, err := range errs {
@@ -206,8 +206,8 @@ func invalid(message string, errs []error) *fermata.Error {
 	return fermata.Invalid(problems...)
 }
 
-// fromDetail names the field as the caller wrote it and says what is wrong in
-// the words of the rules.
+// fromDetail returns a problem with the field as the caller wrote it, and with
+// the message in the words of our own rules.
 func fromDetail(d *huma.ErrorDetail) fermata.Problem {
 	field, message := d.Location, d.Message
 	for _, place := range []string{"body", "query", "path", "header"} {

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// addDevice adds a browser that messages are pushed to. The headers say who adds it.
+// addDevice adds a browser for push messages. The headers identify the person who adds it.
 func (w *world) addDevice(token, name string, headers ...string) string {
 	w.t.Helper()
 	r := w.call(token, "POST /v1/me/devices", quoted(map[string]any{"name": name, "subscription": map[string]any{
@@ -39,8 +39,8 @@ func (w *world) devicesOf(handle string) string {
 	return fmt.Sprint(names)
 }
 
-// TestDevicesEndWithTheSignIn: nothing is pushed to a browser that is signed out, however it was signed out. What a token added
-// ends with the token.
+// TestDevicesEndWithTheSignIn checks that no message is pushed to a browser that was signed out in any way. A device
+// that a token added ends with this token.
 func TestDevicesEndWithTheSignIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -96,7 +96,8 @@ func TestDevicesEndWithTheSignIn(t *testing.T) {
 	check("disabled and enabled", "[]")
 }
 
-// TestDevicesOfAPersonAreThePersons: an admin lists and removes them, another person does not.
+// TestDevicesOfAPersonAreThePersons checks that an admin can list and remove a person's devices, and that another
+// person cannot.
 func TestDevicesOfAPersonAreThePersons(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -115,8 +116,8 @@ func TestDevicesOfAPersonAreThePersons(t *testing.T) {
 	}
 }
 
-// TestEarlierDevicesEndWithAllSessions: the session of a device that an earlier version added is not known. Such a device stays
-// when one session ends. It ends when all of them do, and when its person is disabled.
+// TestEarlierDevicesEndWithAllSessions checks devices that an earlier version added, whose session is unknown. Such a
+// device stays when one session ends. It ends when all sessions end, and when its person is disabled.
 func TestEarlierDevicesEndWithAllSessions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -148,7 +149,7 @@ func TestEarlierDevicesEndWithAllSessions(t *testing.T) {
 	check("disabled", "[]")
 }
 
-// insert adds a device to the database as it is.
+// insert adds a device directly to the database.
 func (w *world) insert(d *fermata.Device) {
 	w.t.Helper()
 	err := w.db.Write(w.t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {

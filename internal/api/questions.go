@@ -19,7 +19,7 @@ type outsideAsk struct {
 	fermata.Ask
 }
 
-// QuestionFilterInput filters questions, in lists and in counts.
+// QuestionFilterInput narrows questions, in lists and in counts.
 type QuestionFilterInput struct {
 	For      string `query:"for" enum:"me" doc:"me: those that the caller may answer and has not put off"`
 	Type     string `query:"type" enum:"blocking,non_blocking,approval,error_recovery"`
@@ -38,7 +38,7 @@ func (in *QuestionFilterInput) filter() engine.QuestionFilter {
 	}
 }
 
-// QuestionsInput lists questions.
+// QuestionsInput narrows a list of questions.
 type QuestionsInput struct {
 	PageInput
 	QuestionFilterInput
@@ -56,20 +56,20 @@ func (in *QuestionsInput) filter(taskID string) engine.QuestionFilter {
 	return f
 }
 
-// taskQuestionsInput filters the questions of one task.
+// taskQuestionsInput narrows a list of one task's questions.
 type taskQuestionsInput struct {
 	IDInput
 	QuestionsInput
 }
 
-// questionInput names a question and how long to wait for its end.
+// questionInput names a question, and how long to wait until it closes.
 type questionInput struct {
 	IDInput
 	Wait     string `query:"wait" maxLength:"20" doc:"how long to wait until it is closed, up to 60s"`
 	Messages bool   `query:"messages" doc:"return also when a person wrote to the agent of an external task something that it was not handed"`
 }
 
-// extension puts a deadline off.
+// extension moves a deadline to a later time.
 type extension struct {
 	By fermata.Timeout `json:"by" minLength:"1" maxLength:"20" doc:"30m, 36h, 3d"`
 }

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// refusalInterval is how often the log tells of requests that could not be served.
+// refusalInterval is how often the log reports requests that could not be served.
 const refusalInterval = time.Minute
 
-// refusals counts replies of 503. The first is logged at once, those that follow once an interval, with their count.
+// refusals counts replies of 503. The first one is logged at once, and the following ones once in each interval, with
+// their count.
 type refusals struct {
 	log      *slog.Logger
 	interval time.Duration
@@ -17,7 +18,7 @@ type refusals struct {
 	mu    sync.Mutex
 	count int
 	last  error
-	// waits reports that a line will be logged at the end of the interval.
+	// waits reports whether a line will be logged at the end of the interval.
 	waits bool
 }
 
@@ -34,7 +35,7 @@ func (r *refusals) note(err error) {
 	time.AfterFunc(r.interval, r.flush)
 }
 
-// flush logs what came within the interval. A quiet interval ends the waiting.
+// flush logs the replies of the interval. After an interval without any, it stops waiting.
 func (r *refusals) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// toldLog is a log that tells of each line.
+// toldLog is a log that signals each line.
 type toldLog struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -27,7 +27,8 @@ func (l *toldLog) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// The first refusal is logged at once, the others together with their count.
+// The first refusal is logged at once, and the others together with their
+// count.
 func TestRefusalsAreLoggedTogether(t *testing.T) {
 	t.Parallel()
 	log := &toldLog{came: make(chan struct{}, 16)}

@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// refusal is a bad request and what it must come to. Changes of the world that
-// it needs are made by before, which returns the call and the body.
+// refusal is a bad request and its expected reply. before makes the changes in
+// the world that the request needs, and returns the call and the body.
 type refusal struct {
 	name   string
 	before func(w *world) (call, body string)
@@ -157,7 +157,7 @@ func putOff(w *world) (string, string) {
 	return "POST /v1/tasks/" + w.task(`{"title":"t"}`).ID + "/defer", `{"until":"9999-12-31T23:59:59-23:59"}`
 }
 
-// deep is a document of so many lists within each other.
+// deep returns a document of that many nested lists.
 func deep(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
 
 func foreignCursor(w *world) (string, string) {

@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/api"
 )
 
-// Who is refused stands in the log, with the address and what was called, and without a secret. Nobody fills the log so.
+// A refused call is logged with its address and path, and without a secret. No caller can fill the log in this way.
 func TestRefusedCallsAreLogged(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

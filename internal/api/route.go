@@ -11,34 +11,34 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// longestWait bounds a long poll.
+// longestWait is the longest time of a long poll.
 const longestWait = 60 * time.Second
 
-// IDInput names a thing in the path. It is exported because huma passes over
-// embedded structs that are not.
+// IDInput names an object in the path by its id. It is exported because huma
+// ignores embedded structs that are not.
 type IDInput struct {
 	ID string `path:"id" maxLength:"64" doc:"an id, or a unique short ending of one"`
 }
 
-// idBody is a thing in the path and a body.
+// idBody is an id in the path, and a body.
 type idBody[T any] struct {
 	IDInput
 	Body T
 }
 
-// bodyInput is a body alone.
+// bodyInput is only a body.
 type bodyInput[T any] struct{ Body T }
 
-// nothing is the body of a call that takes none: absent, or an empty object.
+// nothing is the body of a call without input: absent, or an empty object.
 type nothing struct{}
 
-// PageInput asks for a part of a list.
+// PageInput selects a part of a list.
 type PageInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" doc:"default 50"`
 	Cursor string `query:"cursor" maxLength:"500" doc:"next_cursor of the part before"`
 }
 
-// reply is a body to send.
+// reply is a reply with a body.
 type reply[T any] struct{ Body T }
 
 // page is one part of a list.
@@ -63,16 +63,17 @@ func pageOf[T any](items []T, next string, err error) (*reply[page[T]], error) {
 
 func listOf[T any](items []T, err error) (*reply[page[T]], error) { return pageOf(items, "", err) }
 
-// empty is the reply of a call that returns nothing: 204.
+// empty is the reply of a call that returns no data: 204.
 type empty struct{}
 
 func emptyOf(err error) (*empty, error) { return &empty{}, err }
 
-// permissionKey is where the document says which verb of the table a call is.
+// permissionKey is the key in the OpenAPI document under which a call names its
+// verb in the table of permissions.
 const permissionKey = "x-fermata-permission"
 
-// verbOf returns the verb of a call. A call without one is a fault of this
-// program, which no server starts with.
+// verbOf returns the verb of a call. A call without a verb is an error in this
+// program, and the server does not start with it.
 func verbOf(id string) fermata.Verb {
 	v := fermata.VerbOf(id)
 	if v == (fermata.Verb{}) {
@@ -81,14 +82,16 @@ func verbOf(id string) fermata.Verb {
 	return v
 }
 
-// operation describes a call. Its tag is the first noun of the path.
+// operation returns the description of a call. Its tag is the first noun of the
+// path.
 func operation(call, id, summary string) huma.Operation {
 	method, path, _ := strings.Cut(call, " ")
 	tag, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	op := huma.Operation{
 		Method: method, Path: "/v1" + path, OperationID: id, Summary: summary, Tags: []string{tag},
 		Security: []map[string][]string{{"bearer": {}}},
-		// The whole server bounds bodies; huma would read up to its own limit.
+		// The server limits all bodies. Otherwise huma would apply a limit of
+		// its own.
 		MaxBodyBytes: -1, BodyReadTimeout: readWithin,
 		Extensions: map[string]any{permissionKey: verbOf(id).String()},
 	}
@@ -102,13 +105,13 @@ func operation(call, id, summary string) huma.Operation {
 	return op
 }
 
-// created makes the call reply with 201.
+// created makes the call reply with status 201.
 func created(op huma.Operation) huma.Operation {
 	op.DefaultStatus = http.StatusCreated
 	return op
 }
 
-// add registers a call. The handler gets who calls, and its error becomes a
+// add registers a call. The handler gets the caller, and its error becomes a
 // problem.
 func add[I, O any](s *Server, op huma.Operation, h func(context.Context, fermata.Caller, *I) (*O, error)) {
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
@@ -120,7 +123,7 @@ func add[I, O any](s *Server, op huma.Operation, h func(context.Context, fermata
 	})
 }
 
-// parseWait reads how long a long poll waits.
+// parseWait parses how long a long poll waits.
 func parseWait(s string) (time.Duration, error) {
 	if s == "" {
 		return 0, nil

@@ -12,17 +12,17 @@ type logAppend struct {
 	Text  string `json:"text" maxLength:"262144"`
 }
 
-// logNext is where the next piece of a log begins.
+// logNext is the offset of the next piece of a log.
 type logNext struct {
 	Next int64 `json:"next" doc:"bytes"`
 }
 
-// release gives a task back.
+// release hands a task back.
 type release struct {
 	Token int64 `json:"token"`
 }
 
-// logInput asks for a part of a log.
+// logInput selects a part of a log.
 type logInput struct {
 	IDInput
 	Offset int64  `query:"offset" minimum:"0" doc:"in bytes"`

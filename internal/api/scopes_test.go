@@ -17,16 +17,16 @@ import (
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
-// writesNothing are the calls without GET that a token is not asked for, and
-// those that change nothing.
+// writesNothing are the calls other than GET that need no token or change
+// nothing.
 var writesNothing = []string{
 	"POST /v1/sign-in/link", "POST /v1/sign-in/email", "POST /v1/sign-in/passkey/start", "POST /v1/sign-in/passkey/finish",
-	"POST /v1/hooks/workflow/{name}", // it takes a signature instead
+	"POST /v1/hooks/workflow/{name}", // it needs a signature instead
 	"POST /v1/workflows/validate", "POST /v1/workflows/test",
 }
 
-// writingBodies are the bodies of the calls that need one. {q}, {task} and {run}
-// stand for ids.
+// writingBodies are the bodies of the calls that need one. {q}, {task} and
+// {run} stand for ids.
 var writingBodies = map[string]string{
 	"DELETE /v1/members/{id}/sessions": "", "PATCH /v1/channels/{name}": `{"enabled":false}`, "PATCH /v1/groups/{name}": `{"description":"d"}`,
 	"PATCH /v1/members/{id}": `{"name":"Rob"}`, "PATCH /v1/tasks/{id}": `{"title":"u"}`,
@@ -54,7 +54,7 @@ var writingBodies = map[string]string{
 	"PUT /v1/tools/{name}":    `{"command":["ls"]}`, "PUT /v1/views/{name}": `{"query":"q"}`,
 }
 
-// delivers gives the world what delivers, and passkeys.
+// delivers gives the world a delivery service and passkeys.
 func (w *world) delivers() {
 	w.t.Helper()
 	w.api.Delivery = delivery.New(delivery.Options{
@@ -72,8 +72,8 @@ func (w *world) delivers() {
 	}
 }
 
-// realIDs makes one of everything that a path can name, most of it rob's, and
-// returns the paths with them.
+// realIDs makes one object of every kind that a path can name, most of them
+// rob's. It returns a replacer that fills their ids into paths.
 func (w *world) realIDs() *strings.Replacer {
 	w.t.Helper()
 	rob := w.member("rob").ID
@@ -118,8 +118,8 @@ func (w *world) realIDs() *strings.Replacer {
 		"/tasks/{id}", "/tasks/"+work.ID, "/tokens/{id}", "/tokens/"+token.ID, "/workflow-runs/{id}", "/workflow-runs/"+workflowRun.ID)
 }
 
-// A token that only reads changes nothing, whoever's it is: not a setting of the
-// person, not a device to which messages go, not a session.
+// A token that may only read changes nothing, for any kind of caller: no
+// setting of the person, no device for messages, no session.
 func TestAReadTokenWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -163,7 +163,7 @@ func mapOf(m map[string]string, key, value string) map[string]string {
 	return out
 }
 
-// A token makes no link to a session with more rights than it has.
+// A token cannot make a link to a session with more rights than it has.
 func TestATokenMakesNoStrongerSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -181,7 +181,8 @@ func TestATokenMakesNoStrongerSession(t *testing.T) {
 	}
 }
 
-// A device is what a browser gives: an address of a push service, and keys.
+// A device must be what a browser provides: an address of a push service, and
+// keys.
 func TestADeviceIsABrowsers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

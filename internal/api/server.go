@@ -22,56 +22,55 @@ import (
 // DefaultMaxBody is the largest body of a request in bytes.
 const DefaultMaxBody = 1 << 20
 
-// Config is what a server needs. Only Engine is required.
+// Config configures a server. Only Engine is required.
 type Config struct {
 	Engine *engine.Engine
-	// Log gets internal errors with their cause, and requests at level debug.
+	// Log records internal errors with their cause, and requests at level debug.
 	Log     *slog.Logger
 	Version string
-	// SingleUser lets requests from this machine without a token act as the
-	// one local user.
+	// SingleUser lets requests from this machine without a token act as the one local user.
 	SingleUser bool
-	// PublicURL is where people open the server, such as
-	// https://fermata.example.com: what links in mails and replies begin with.
+	// PublicURL is the address at which people open the server, such as https://fermata.example.com. Links in mails
+	// and replies begin with it.
 	PublicURL string
-	// Mail sends links to people; nil where no mail is set up.
+	// Mail sends sign-in links and invitations to people. It is nil if no mail is set up.
 	Mail Mailer
-	// Delivery brings questions to people; nil delivers nothing.
+	// Delivery brings questions to people. If it is nil, no messages are sent.
 	Delivery *delivery.Service
-	// Workflows keeps and runs workflows; nil runs none.
+	// Workflows stores and runs workflows. If it is nil, there are no workflows.
 	Workflows *workflow.Service
-	// OIDC signs people in by an identity provider; nil without one.
+	// OIDC signs people in with an identity provider. It is nil if there is none.
 	OIDC *access.OIDC
-	// Passkeys sign people in; nil where the address has none.
+	// Passkeys sign people in. It is nil if the server's address does not allow passkeys.
 	Passkeys *access.Passkeys
-	// AllowedHosts are host names, without a port, by which a single-user
-	// server may be addressed beside the loopback ones.
+	// AllowedHosts are further host names, without a port, by which a single-user server may be addressed. Loopback
+	// names are always allowed.
 	AllowedHosts []string
-	// TrustedProxies are the networks of proxies in front. What they say of where a request came from counts for limits.
+	// TrustedProxies are the networks of proxies in front of the server. For rate limits, the server believes their
+	// headers about the origin of a request.
 	TrustedProxies []netip.Prefix
 	Limits         Limits
-	// MaxBody bounds a request's body in bytes; 0 takes DefaultMaxBody.
+	// MaxBody is the largest body of a request in bytes; 0 means DefaultMaxBody.
 	MaxBody int64
-	// Registry is served at /metrics and gets the metrics of HTTP; nil makes
-	// one with nothing else in it.
+	// Registry is served at /metrics, and the server adds its HTTP metrics to it. nil means a new registry.
 	Registry *prometheus.Registry
-	// Web serves the pages that people see; nil serves none.
+	// Web serves the pages for people. If it is nil, there are no pages.
 	Web http.Handler
 }
 
-// Mount is another protocol at an address of the server. Its requests pass the
-// same guards as those of the API; [CallerOf] tells the handler who calls.
+// Mount is another protocol at an address of the server. Its requests pass the same checks as those of the API. The
+// handler gets the caller from [CallerOf].
 type Mount struct {
 	Path    string
 	Handler http.Handler
-	// Open lets everybody in: what is there tells nothing of anybody.
+	// Open lets requests without a caller in. The handler must show nothing about people or their work.
 	Open bool
-	// Challenge is the header WWW-Authenticate of a request without a valid
-	// token; nil takes that of the API.
+	// Challenge returns the header WWW-Authenticate for a request without a valid token; nil uses the header of the
+	// API.
 	Challenge func(*http.Request) string
 }
 
-// Mount adds another protocol. It must not be called while the server serves.
+// Mount adds another protocol. It must be called before the server serves requests.
 func (s *Server) Mount(m Mount) {
 	s.mounts[m.Path] = m
 	if m.Open {
@@ -81,7 +80,7 @@ func (s *Server) Mount(m Mount) {
 	}
 }
 
-// Server is the HTTP side of Fermata. It is a handler for the whole address.
+// Server is the HTTP side of Fermata. It handles every path of the address.
 type Server struct {
 	Config
 
@@ -91,7 +90,7 @@ type Server struct {
 	limits  limits
 	metrics *metrics
 	hosts   map[string]bool
-	// public is the parsed public address; empty without one.
+	// public is the parsed public address. It is empty if there is none.
 	public *url.URL
 	mounts map[string]Mount
 
@@ -99,12 +98,12 @@ type Server struct {
 	refused refusals
 
 	draining atomic.Bool
-	// drained is over as soon as the server drains: streams and waits end.
+	// drained ends as soon as the server drains; then streams and waits end.
 	drained context.Context
 	drain   context.CancelFunc
 }
 
-// prepare sets the switches of huma that belong to the process.
+// prepare sets the options of huma that are global to the process.
 var prepare = sync.OnceFunc(func() {
 	huma.ValidateStrictCasing = true
 	huma.DefaultArrayNullable = false
@@ -169,21 +168,20 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("/", s.pageOrNothing)
 }
 
-// SetDraining announces that the server will stop: it is not ready any more,
-// streams end and long polls return what they have. It cannot be taken back.
+// SetDraining announces that the server will stop. The server stops being ready, streams end, and long polls return
+// what they have. It cannot be undone.
 func (s *Server) SetDraining() {
 	s.draining.Store(true)
 	s.drain()
 }
 
-// Draining is closed as soon as the server drains.
+// Draining returns a channel that is closed as soon as the server drains.
 func (s *Server) Draining() <-chan struct{} { return s.drained.Done() }
 
 // OpenAPI returns the document that is served at /openapi.json.
 func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
 
-// waitContext returns a context for a call that waits: it ends with the request,
-// and when the server drains.
+// waitContext returns a context for a call that waits. It ends with the request, or when the server drains.
 func (s *Server) waitContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.drained, cancel)

@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// whoami tells a caller who it is.
+// whoami describes the caller.
 type whoami struct {
 	Workspace string            `json:"workspace"`
 	Kind      fermata.ActorKind `json:"kind" enum:"human,agent,system,policy,timeout"`
@@ -16,26 +16,27 @@ type whoami struct {
 	FullName  string            `json:"full_name,omitempty"`
 	Email     string            `json:"email,omitempty"`
 	Role      fermata.Role      `json:"role,omitempty" enum:"none,viewer,responder,operator,admin" doc:"where projects says nothing else"`
-	// Projects holds the role in single projects.
+	// Projects are the member's roles in single projects.
 	Projects  map[string]fermata.Role `json:"projects,omitempty" doc:"role by project"`
 	Groups    []string                `json:"groups,omitempty"`
 	Scopes    []fermata.Scope         `json:"scopes"`
 	Assurance fermata.Assurance       `json:"assurance,omitempty" enum:"link,channel,session,passkey" doc:"how strongly the person is known now"`
 	SessionID string                  `json:"session_id,omitempty" doc:"of a person who is signed in with a browser"`
-	// FreshUntil is when the assurance of a session falls to channel.
+	// FreshUntil is the instant at which the assurance of a session falls to
+	// channel.
 	FreshUntil *time.Time `json:"fresh_until,omitempty" doc:"when the assurance of the session falls to channel"`
 	SingleUser bool       `json:"single_user" doc:"the server serves one local user without sign-in"`
 	ServerTime time.Time  `json:"server_time"`
 	Version    string     `json:"version"`
 }
 
-// signedOut is the reply that takes the cookie away.
+// signedOut is the reply that deletes the cookie.
 type signedOut struct {
 	SetCookie []string `header:"Set-Cookie"`
 	Body      afterSignOut
 }
 
-// afterSignOut says what a sign-out leaves.
+// afterSignOut is the body of the reply to a sign-out.
 type afterSignOut struct {
 	ProviderURL string `json:"provider_url,omitempty" doc:"where the browser can end its session at the identity provider, if it was signed in by it"`
 }
@@ -57,7 +58,8 @@ func (s *Server) sessionRoutes() {
 		})
 }
 
-// signOut ends the session first: the identity provider may be slow.
+// signOut ends the session before it asks the identity provider, which may be
+// slow.
 func (s *Server) signOut(ctx context.Context, c fermata.Caller, _ *bodyInput[*nothing]) (*signedOut, error) {
 	session, unknown := s.Engine.Session(ctx, c)
 	if err := s.Engine.SignOut(ctx, c); err != nil {
@@ -70,7 +72,7 @@ func (s *Server) signOut(ctx context.Context, c fermata.Caller, _ *bodyInput[*no
 	return out, nil
 }
 
-// whoIs describes a caller.
+// whoIs returns the description of the caller.
 func (s *Server) whoIs(ctx context.Context, c fermata.Caller) (whoami, error) {
 	me := whoami{
 		Workspace: c.WorkspaceID, Kind: c.Kind, MemberID: c.MemberID, Name: c.Name, Role: c.Role, Projects: c.VisibleRoles(), Groups: c.Groups,

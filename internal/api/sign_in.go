@@ -10,18 +10,20 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// signInPath is where requests need no caller: they are about to become one.
+// signInPath is the path below which requests need no caller, because they sign
+// a person in.
 const signInPath = "/v1/sign-in/"
 
 // Mailer sends links to people. Its calls return at once.
 type Mailer interface {
-	// SendSignIn sends a link to the member who has the address, if any has.
+	// SendSignIn sends a sign-in link to the member with the address, if there
+	// is one.
 	SendSignIn(email string)
 	// SendInvitation sends the link of an invitation.
 	SendInvitation(i *fermata.Invitation)
 }
 
-// signInMethods lists the ways to sign in here.
+// signInMethods lists the ways to sign in to this server.
 type signInMethods struct {
 	SingleUser bool `json:"single_user" doc:"whoever reaches the server from this machine is the one user"`
 	Link       bool `json:"link" doc:"one-time links and invitations"`
@@ -35,13 +37,13 @@ type oidcMethod struct {
 	Name string `json:"name" doc:"what the button says"`
 }
 
-// signedIn is the reply that makes a browser's session.
+// signedIn is the reply that gives a browser its session.
 type signedIn struct {
 	SetCookie []string `header:"Set-Cookie"`
 	Body      whoami
 }
 
-// linkToken uses a link.
+// linkToken is the secret of a sign-in link.
 type linkToken struct {
 	Token string `json:"token" minLength:"1" maxLength:"100" doc:"what stands behind # in the link"`
 }
@@ -63,16 +65,16 @@ func (s *Server) signInByLink(ctx context.Context, in *bodyInput[linkToken]) (*s
 	return s.signedIn(ctx, session, s.limitWrong(r, err, "too many wrong links came from this address"))
 }
 
-// mailAddress asks for a link by mail.
+// mailAddress is the address to which a sign-in link is sent.
 type mailAddress struct {
 	Email string `json:"email" minLength:"3" maxLength:"254"`
 }
 
-// accepted is the reply of a call whose outcome is not told: 202.
+// accepted is the reply of a call that does not tell its outcome: 202.
 type accepted struct{}
 
-// signInByEmail replies the same whether the address is a member's or not, and
-// as fast: who it belongs to is looked up later.
+// signInByEmail replies in the same way and equally fast for every address.
+// Whether the address belongs to a member is checked later.
 func (s *Server) signInByEmail(ctx context.Context, in *bodyInput[mailAddress]) (*accepted, error) {
 	if s.Mail == nil {
 		return nil, fermata.Errorf(fermata.CodePolicyViolation, "this server sends no mail").WithHint("an admin sets it up with --smtp, or gives you a link")
@@ -103,7 +105,7 @@ func (s *Server) signInMethods(ctx context.Context, _ *struct{}) (*reply[signInM
 	return replyOf(m, nil)
 }
 
-// signedIn hands the browser its session.
+// signedIn returns the session to the browser.
 func (s *Server) signedIn(ctx context.Context, in *engine.SignedIn, err error) (*signedIn, error) {
 	if err != nil {
 		return nil, err

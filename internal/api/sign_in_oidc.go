@@ -10,10 +10,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// OIDCCallbackPath is where the identity provider sends people back to.
+// OIDCCallbackPath is the path to which the identity provider sends people
+// back.
 const OIDCCallbackPath = "/v1/sign-in/oidc/callback"
 
-// redirect sends the browser elsewhere.
+// redirect sends the browser to another address.
 type redirect struct {
 	Status    int
 	Location  string   `header:"Location"`
@@ -24,7 +25,7 @@ type oidcStart struct {
 	Return string `query:"return" maxLength:"2000" doc:"path of this server to go to afterwards"`
 }
 
-// oidcCallback is what is read of the address. Providers add more.
+// oidcCallback holds the parameters that are read. Providers add more.
 type oidcCallback struct {
 	State string `query:"state"`
 	Code  string `query:"code"`
@@ -41,8 +42,8 @@ func (s *Server) oidcRoutes() {
 	open(s, callback, s.endOIDC)
 }
 
-// beginOIDC changes nothing of anybody: GET may do it. A page that sends
-// somebody here signs him in as himself.
+// beginOIDC changes nothing about any person, so GET may call it. If another
+// page sends a person here, this person is signed in with their own identity.
 func (s *Server) beginOIDC(ctx context.Context, in *oidcStart) (*redirect, error) {
 	if s.OIDC == nil {
 		return nil, noOIDC()
@@ -66,8 +67,8 @@ func (s *Server) beginOIDC(ctx context.Context, in *oidcStart) (*redirect, error
 	return &redirect{http.StatusSeeOther, address, []string{cookie(flowCookie, secret, engine.FlowLasts)}}, nil
 }
 
-// endOIDC ends at a page in any case: a person looks at the browser. What went
-// wrong is named in the page's address by its kind.
+// endOIDC always ends at a page, because a person looks at the browser. The
+// address of the page names the kind of problem, if there is one.
 func (s *Server) endOIDC(ctx context.Context, in *oidcCallback) (*redirect, error) {
 	if s.OIDC == nil {
 		return nil, noOIDC()
@@ -113,7 +114,7 @@ func noOIDC() error {
 		WithHint("an admin sets it up with --oidc-issuer, or gives you a link")
 }
 
-// ownPath refuses to send a browser anywhere but to this server.
+// ownPath returns the path, and refuses one that leads to another server.
 func ownPath(path string) (string, error) {
 	if path == "" {
 		return "/", nil

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// passkeyOptions begins a ceremony in the browser.
+// passkeyOptions begins a passkey ceremony in the browser.
 type passkeyOptions struct {
 	SetCookie []string `header:"Set-Cookie"`
 	Body      struct {
@@ -17,12 +17,12 @@ type passkeyOptions struct {
 	}
 }
 
-// passkeyCredential ends one.
+// passkeyCredential ends a passkey ceremony.
 type passkeyCredential struct {
 	Credential json.RawMessage `json:"credential" doc:"what navigator.credentials gave, in the form of PublicKeyCredential.toJSON"`
 }
 
-// newPasskey ends the adding of one.
+// newPasskey ends the ceremony that adds a passkey.
 type newPasskey struct {
 	Name       string          `json:"name,omitempty" maxLength:"100" doc:"by which you know it"`
 	Credential json.RawMessage `json:"credential" doc:"what navigator.credentials gave, in the form of PublicKeyCredential.toJSON"`

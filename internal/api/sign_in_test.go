@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/api"
 )
 
-// accessRoutes is every call by which people come in, and are let in.
+// accessRoutes are the calls with which people sign in or are given access.
 var accessRoutes = []string{
 	"GET /v1/sign-in/methods", "POST /v1/sign-in/link", "POST /v1/sign-out", "GET /v1/sessions", "DELETE /v1/sessions/{id}",
 	"GET /v1/members/{id}/passkeys", "GET /v1/members/{id}/sessions", "DELETE /v1/members/{id}/sessions",
@@ -19,10 +19,10 @@ var accessRoutes = []string{
 	"GET /v1/groups", "POST /v1/groups", "PATCH /v1/groups/{name}", "DELETE /v1/groups/{name}",
 }
 
-// page is a header of a request that a page of the server itself sends.
+// page is the header of a request that a page of this server sends.
 var page = []string{"Sec-Fetch-Site", "same-origin"}
 
-// link makes a sign-in link and returns what stands behind #.
+// link makes a sign-in link and returns its secret, which is after #.
 func (w *world) link(handle string) string {
 	w.t.Helper()
 	var l fermata.Link
@@ -34,7 +34,7 @@ func (w *world) link(handle string) string {
 	return secret
 }
 
-// redeem posts a link as the page does.
+// redeem posts a link's secret, as the sign-in page does.
 func (w *world) redeem(secret string, headers ...string) reply {
 	w.t.Helper()
 	return w.call("", "POST /v1/sign-in/link", `{"token":"`+secret+`"}`, append(headers, page...)...)
@@ -50,8 +50,8 @@ func (w *world) signIn(handle string) string {
 	return w.cookie(r)
 }
 
-// cookie checks the attributes of the session's cookie and returns name and
-// value.
+// cookie checks the attributes of the session's cookie, and returns its name
+// and value.
 func (w *world) cookie(r reply) string {
 	w.t.Helper()
 	set := r.header.Values("Set-Cookie")
@@ -110,8 +110,8 @@ func TestWholeStoryWithACookie(t *testing.T) {
 	}
 }
 
-// TestCookieNeedsTheOwnPage: what a foreign page sends, and what does not say
-// where it comes from, changes nothing.
+// TestCookieNeedsTheOwnPage checks that a request from a foreign page, or one
+// that does not name its page, changes nothing.
 func TestCookieNeedsTheOwnPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -124,7 +124,7 @@ func TestCookieNeedsTheOwnPage(t *testing.T) {
 		if r.status != http.StatusForbidden {
 			t.Errorf("%v: %d %s", headers, r.status, r.body)
 		}
-		// A foreign page cannot sign a victim in as somebody else either.
+		// A foreign page also cannot sign a victim in as another person.
 		if headers != nil {
 			if r := w.call("", "POST /v1/sign-in/link", `{"token":"x"}`, headers...); r.status != http.StatusForbidden {
 				t.Errorf("sign-in with %v: %d", headers, r.status)
@@ -155,7 +155,7 @@ func TestSignInRotatesTheSession(t *testing.T) {
 	if r := w.call("", "GET /v1/whoami", "", "Cookie", fresh); r.status != http.StatusOK {
 		t.Errorf("the new session: %d", r.status)
 	}
-	// Two cookies of one name are a planted one and the real one.
+	// Two cookies with one name are the real one and a planted one.
 	if r := w.call("", "GET /v1/whoami", "", "Cookie", fresh+"; "+old); r.status != http.StatusUnauthorized {
 		t.Errorf("two cookies: %d", r.status)
 	}
@@ -169,13 +169,13 @@ func TestSignInNeedsASafeConnection(t *testing.T) {
 	if p := r.problem(t); r.status != http.StatusUnprocessableEntity || !strings.Contains(p.Hint, "--public-url https://") {
 		t.Errorf("%d %s", r.status, r.body)
 	}
-	// The link was not used up by it.
+	// The refused attempt did not use the link up.
 	if r := w.redeem(secret); r.status != http.StatusOK {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 }
 
-// redeemAt posts a link to the server by another name.
+// redeemAt posts a link's secret to the server under another host name.
 func (w *world) redeemAt(host, secret string) reply {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.url+"/v1/sign-in/link", strings.NewReader(`{"token":"`+secret+`"}`))
@@ -199,7 +199,7 @@ func TestWrongLinksAreLimited(t *testing.T) {
 	if r := w.redeem(fermata.NewSecretOf(fermata.LinkPrefix)); r.status != http.StatusTooManyRequests || r.header.Get("Retry-After") == "" {
 		t.Errorf("got %d %s", r.status, r.body)
 	}
-	// A right link of the same address signs in all the same.
+	// A correct link from the same address still signs in.
 	if r := w.redeem(right); r.status != http.StatusOK {
 		t.Errorf("a right link got %d %s", r.status, r.body)
 	}
@@ -220,8 +220,8 @@ func TestSignInMethods(t *testing.T) {
 	}
 }
 
-// TestSingleUserMaySignIn: the local user of a single-user server can be known
-// better than by reaching it.
+// TestSingleUserMaySignIn checks that the local user of a single-user server
+// can sign in to get a higher assurance.
 func TestSingleUserMaySignIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, singleUser)
@@ -296,8 +296,9 @@ func TestInvitationByHTTP(t *testing.T) {
 	}
 }
 
-// TestRepeatedInvitationHasNoSecret: the reply of a repeated request is from
-// the store, and there the secret is not.
+// TestRepeatedInvitationHasNoSecret checks that the reply to a repeated request
+// has no secret, because it comes from the database, which does not store the
+// secret.
 func TestRepeatedInvitationHasNoSecret(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -334,8 +335,8 @@ func TestSessionsByHTTP(t *testing.T) {
 	}
 }
 
-// TestDevicesByHTTP: everybody sees his own devices, an admin anybody's, and
-// an admin signs a person out everywhere.
+// TestDevicesByHTTP checks that members see their own devices, and that an
+// admin sees any member's devices and can sign a person out everywhere.
 func TestDevicesByHTTP(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -370,8 +371,8 @@ func TestDevicesByHTTP(t *testing.T) {
 	}
 }
 
-// TestPageOfSomebodyElse: a page says for whom it speaks; when the browser's
-// session is another person's by now, its answer is not taken.
+// TestPageOfSomebodyElse checks that a page names its person. If the browser's
+// session belongs to another person, the request of the page is refused.
 func TestPageOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,16 +10,16 @@ import (
 // readWithin is how long a client may take to send its body.
 const readWithin = 5 * time.Second
 
-// limitReading returns the request with a body that must come in time. The limit ends when somebody has read the whole body.
-// If nobody has, the limit stays in force: net/http reads the rest of the body before it sends a reply, and would wait for a
-// client that never sends it. A connection without deadlines, as in a test, has no limit.
+// limitReading returns the request with a body that the client must send in time. The limit ends when the whole body
+// was read. If it was not, the limit stays. net/http reads the rest of the body before it sends a reply, and would
+// wait for it forever. A connection without deadlines, as in a test, has no limit.
 func limitReading(w http.ResponseWriter, r *http.Request) *http.Request {
 	if r.ContentLength == 0 {
 		return r
 	}
 	conn := http.NewResponseController(w)
 	_ = conn.SetReadDeadline(time.Now().Add(readWithin))
-	// This is a copy, because net/http looks at the type of the body in its own request.
+	// The limited body is in a copy, because net/http looks at the type of the body in its own request.
 	limited := r.WithContext(r.Context())
 	limited.Body = &limitedBody{r.Body, conn}
 	return limited

@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/api"
 )
 
-// slowly reads the body of whoever calls, and takes its time before it answers.
+// slowly reads the body of the request, and waits before it replies.
 func slowly(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.ReadAll(r.Body); err != nil {
 		http.Error(w, "cut off", http.StatusRequestTimeout)
@@ -26,8 +26,8 @@ func slowly(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Whoever never ends a request does not keep a connection for ever, not even where the request is refused before its body is
-// read. A handler that answers late is not cut off.
+// A client that never ends its request cannot keep a connection forever, even if the request is refused before its
+// body is read. A handler that replies late is not cut off.
 func TestASlowBodyIsCutOff(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// mostStreams is how many event streams one token or browser session has open at most.
+// mostStreams is the largest number of event streams that one token or browser session may have open.
 const mostStreams = 500
 
 // openStreams counts the event streams of each token and browser session.
@@ -18,7 +18,7 @@ type openStreams struct {
 	open map[string]int
 }
 
-// add counts one stream more, and returns what ends it. It refuses one above the limit.
+// add counts one more stream, and returns the function that ends it. It refuses a stream above the limit.
 func (o *openStreams) add(c fermata.Caller, most int) (end func(), err error) {
 	key := c.TokenID + "/" + c.SessionID + "/" + c.MemberID
 	o.mu.Lock()

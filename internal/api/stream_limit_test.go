@@ -17,11 +17,11 @@ func TestATokenHasFewStreamsOpen(t *testing.T) {
 	if p := r.problem(t); r.status != http.StatusTooManyRequests || p.Code != fermata.CodeRateLimited || p.RetryAfter < 1 {
 		t.Errorf("a third stream got %d %s", r.status, r.body)
 	}
-	// A list is no stream, and another token has streams of its own.
+	// A list is not a stream, and another token has its own streams.
 	w.must(http.StatusOK, w.human, "GET /v1/tasks", "", nil)
 	w.follow("", "Authorization", "Bearer "+w.agent)
 	first.stop()
-	// The place is free when the server has seen that the client left.
+	// The place becomes free when the server notices that the client left.
 	for w.call(w.human, "HEAD /v1/events", "").status == http.StatusTooManyRequests {
 		select {
 		case <-t.Context().Done():
@@ -31,7 +31,8 @@ func TestATokenHasFewStreamsOpen(t *testing.T) {
 	}
 }
 
-// The streams of another protocol, such as those of /mcp, count with the others.
+// The streams of another protocol, such as those of /mcp, count together with
+// the event streams.
 func TestStreamsOfAnotherProtocolCount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *api.Config) { c.Limits.Streams = 2 })

@@ -18,8 +18,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// pipe is a listener that hands out one connection in memory, whose deadlines
-// follow the clock of the test's bubble.
+// pipe is a listener with one connection in memory. The deadlines of the
+// connection follow the clock of the test's bubble.
 type pipe struct {
 	conn   chan net.Conn
 	closed chan struct{}
@@ -55,7 +55,7 @@ func engineAlone(t *testing.T) *engine.Engine {
 	return engine.New(db, engine.Options{})
 }
 
-// connectTo returns the client's end of a connection in memory to the handler.
+// connectTo returns the client's end of an in-memory connection to the handler.
 func connectTo(t *testing.T, handler http.Handler) net.Conn {
 	t.Helper()
 	l := &pipe{make(chan net.Conn, 1), make(chan struct{})}
@@ -73,14 +73,15 @@ func connectTo(t *testing.T, handler http.Handler) net.Conn {
 	return near
 }
 
-// quiet opens a stream on a server of its own, with a clock that jumps, and
-// returns the client's end and a function that makes a task.
+// quiet opens a stream on a server of its own, with a clock that jumps. It
+// returns the client's end, and a function that makes a task.
 func quiet(t *testing.T) (net.Conn, func()) {
 	t.Helper()
 	return quietFor(t, "")
 }
 
-// quietFor is quiet with a token that ends after a time, unless it is empty.
+// quietFor is quiet with a token that expires after the time, unless the time
+// is empty.
 func quietFor(t *testing.T, lasts fermata.Timeout) (net.Conn, func()) {
 	t.Helper()
 	e := engineAlone(t)
@@ -126,7 +127,7 @@ func TestQuietStreamShowsThatItLives(t *testing.T) {
 	})
 }
 
-// TestStreamEndsWithItsToken: nothing is told to a token that is over.
+// TestStreamEndsWithItsToken checks that a stream ends when its token expires.
 func TestStreamEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

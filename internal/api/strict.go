@@ -8,16 +8,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
-// decodeMark parts the field from the message in the text of a decodeError:
-// huma passes on the text alone.
+// decodeMark separates the field from the message in the text of a decodeError,
+// because huma passes on only the text.
 const decodeMark = "\x1f"
 
-// decodeError says which field of a body is not what it should be.
+// decodeError tells which field of a body is wrong.
 type decodeError struct{ field, message string }
 
 func (e *decodeError) Error() string { return e.field + decodeMark + e.message }
 
-// formats is strict JSON and nothing else; problems are only written.
+// formats accepts only strict JSON. Problems are only written, never read.
 var formats = map[string]huma.Format{
 	"application/json":         {Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal},
 	"application/problem+json": {Marshal: huma.DefaultJSONFormat.Marshal},

@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// TasksInput filters tasks.
+// TasksInput narrows tasks.
 type TasksInput struct {
 	State       []fermata.TaskState `query:"state" doc:"one or several, separated by commas" enum:"open,blocked,deferred,in_progress,awaiting_input,awaiting_approval,input_received,done,failed,cancelled,skipped"`
 	Project     string              `query:"project" maxLength:"64"`
@@ -25,14 +25,14 @@ func (in *TasksInput) filter() engine.TaskFilter {
 	}
 }
 
-// tasksInput asks for a part of a list of tasks.
+// tasksInput narrows a list of tasks.
 type tasksInput struct {
 	PageInput
 	TasksInput
 	Sort fermata.TaskSort `query:"sort" doc:"the order; newest is the default" enum:"newest,oldest,priority,updated"`
 }
 
-// timelineInput asks for a part of a timeline.
+// timelineInput selects a part of a timeline.
 type timelineInput struct {
 	IDInput
 	PageInput
@@ -41,11 +41,11 @@ type timelineInput struct {
 // timelinePage is one part of a timeline, oldest first.
 type timelinePage struct {
 	Items fermata.Timeline `json:"items"`
-	// NextCursor leads to what happened before.
+	// NextCursor leads to the earlier part of the timeline.
 	NextCursor string `json:"next_cursor,omitempty" doc:"leads to the part before; absent in the first part"`
 }
 
-// taskLists are the calls that look at many tasks, or at all of one.
+// taskLists registers the calls that list tasks, or all events of one task.
 func (s *Server) taskLists() {
 	e := s.Engine
 	add(s, operation("GET /tasks", "list-tasks", "List tasks"),

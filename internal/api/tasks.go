@@ -12,7 +12,7 @@ type (
 	taskList  = reply[page[*fermata.Task]]
 )
 
-// reason says why something is called off.
+// reason is why a task or a question is cancelled.
 type reason struct {
 	Reason string `json:"reason,omitempty" maxLength:"2000"`
 }
@@ -24,7 +24,7 @@ func (r *reason) text() string {
 	return r.Reason
 }
 
-// deferral puts a task off.
+// deferral defers a task.
 type deferral struct {
 	Until *time.Time `json:"until,omitempty" doc:"absent: until somebody reopens it"`
 }
@@ -36,7 +36,7 @@ func (d *deferral) instant() *time.Time {
 	return d.Until
 }
 
-// resumption lets a task go on.
+// resumption resumes a task.
 type resumption struct {
 	Message string `json:"message,omitempty" maxLength:"20000" doc:"what the person says to the agent"`
 }
@@ -80,7 +80,7 @@ func (s *Server) taskRoutes() {
 	s.taskMoves()
 }
 
-// taskMoves are the calls that change a task's state.
+// taskMoves registers the calls that change a task's state.
 func (s *Server) taskMoves() {
 	e := s.Engine
 	add(s, operation("POST /tasks/{id}/cancel", "cancel-task", "Cancel a task and all below it"),

@@ -13,11 +13,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// firstPage is the parameter that may be empty: a cursor without a value is that of the first page.
+// firstPage is the only parameter that may be empty: an empty cursor means the first page.
 const firstPage = "cursor"
 
-// refuseUnreadValues refuses a parameter that is given twice or without a value: one value is read, and a list that is
-// narrowed by nothing shows everything.
+// refuseUnreadValues refuses a parameter that is given twice or is empty. Only one value would be read, and an empty
+// filter would show everything.
 func refuseUnreadValues(u *url.URL) error {
 	if u.RawQuery == "" || !isOurForm(u.Path) {
 		return nil
@@ -42,7 +42,7 @@ func refuseUnreadValues(u *url.URL) error {
 	return fermata.Invalid(faults...)
 }
 
-// isOurForm reports whether the parameters at a path are those that Fermata defines: identity providers and remote
+// isOurForm reports whether Fermata defines the parameters at a path. At other paths, identity providers and remote
 // systems add their own.
 func isOurForm(path string) bool {
 	return strings.HasPrefix(path, "/v1/") && path != OIDCCallbackPath &&
@@ -68,7 +68,7 @@ func refuseBody(r *http.Request) error {
 	}
 	n := 1
 	if r.ContentLength < 0 {
-		// The length was not announced.
+		// The request does not tell the length of its body.
 		n, _ = io.ReadFull(r.Body, make([]byte, 1))
 	}
 	if n == 0 {

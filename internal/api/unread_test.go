@@ -13,10 +13,10 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// unread is the name of a field and of a parameter that no call has.
+// unread is a name that no call has as a field or as a parameter.
 const unread = "nobody_reads_this"
 
-// described is what this file needs of a call's description.
+// described is the part of a call's description that this file needs.
 type described struct {
 	Parameters  []struct{ Name, In string }
 	RequestBody *struct {
@@ -26,11 +26,11 @@ type described struct {
 
 var inBraces = regexp.MustCompile(`\{[^}]*\}`)
 
-// foreign are the calls that others make in their own form: what a body of a webhook
-// says is for the workflow, and identity providers add parameters of their own.
+// foreign are the calls whose form others define: the body of a webhook is for
+// the workflow, and identity providers add parameters.
 var foreign = []string{"POST /v1/hooks/workflow/{name}", "GET /v1/sign-in/oidc/callback"}
 
-// eachCall runs a test for every call of the OpenAPI document, with something in the
+// eachCall runs a test for every call of the OpenAPI document, with a value in
 // place of each id.
 func eachCall(t *testing.T, test func(t *testing.T, w *world, call string, d described)) {
 	t.Helper()
@@ -55,7 +55,7 @@ func eachCall(t *testing.T, test func(t *testing.T, w *world, call string, d des
 	}
 }
 
-// wantUnread checks that the reply names what nobody reads.
+// wantUnread checks that the reply names the unknown field.
 func wantUnread(t *testing.T, r reply) {
 	t.Helper()
 	if r.status != http.StatusBadRequest {
@@ -90,7 +90,7 @@ func TestEveryCallRefusesAParameterThatNobodyReads(t *testing.T) {
 	})
 }
 
-// wantField checks that a request is refused with a problem of one field.
+// wantField checks that a request is refused with a problem of the given field.
 func wantField(t *testing.T, r reply, field, says string) {
 	t.Helper()
 	if r.status != http.StatusBadRequest {
@@ -113,7 +113,7 @@ func TestEveryParameterIsGivenOnceAndWithAValue(t *testing.T) {
 			n.Add(1)
 			wantField(t, w.call(w.admin, call+"?"+p.Name+"=1&"+p.Name+"=2", ""), p.Name, "stands twice")
 			if p.Name == "cursor" {
-				continue // an empty one is that of the first page
+				continue // an empty cursor means the first page
 			}
 			wantField(t, w.call(w.admin, call+"?"+p.Name+"=", ""), p.Name, "is empty")
 		}

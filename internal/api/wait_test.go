@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// later makes a call beside the test.
+// later makes a call in the background.
 func (w *world) later(token, call, body string) <-chan reply {
 	done := make(chan reply, 1)
 	go func() { done <- w.call(token, call, body) }()
@@ -80,8 +80,8 @@ func TestClientThatLeavesEndsTheWait(t *testing.T) {
 		res.Body.Close()
 		t.Error("the wait was answered")
 	}
-	// Closing the server waits for its handlers; one that still waits would
-	// make the cleanup last a minute.
+	// Closing the server waits for its handlers. A handler that still waits
+	// would make the cleanup last a minute.
 }
 
 func TestWholeLifeOfATask(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// The rights of the moment count at which a call returns. A token that was revoked while the call waited gets nothing, and a role
-// that was taken away gives nothing.
+// When a waiting call returns, the current rights count. A token that was revoked meanwhile gets nothing, and a role
+// that was taken away gives no rights.
 func TestACallThatWaitsGoesByPresentRights(t *testing.T) {
 	t.Parallel()
 	revoke := func(w *world, token fermata.Token) {

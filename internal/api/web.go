@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// protocols are the addresses that programs speak to. Nothing below them is a
-// page, so that a mistyped call gets a problem and not a document of HTML.
+// protocols are the paths of programs. No page is below them, so that a
+// mistyped call gets a problem and not an HTML page.
 var protocols = []string{"/v1", "/mcp", "/hooks", "/.well-known", "/healthz", "/readyz", "/metrics", "/openapi.json", "/schemas", "/a"}
 
-// isPage reports whether a request is for what people see. Pages are open to
-// everybody: they hold nothing before they have called the API.
+// isPage reports whether a request is for a page. Pages need no caller, because
+// they contain no data until they call the API.
 func (s *Server) isPage(r *http.Request) bool {
 	if s.Web == nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
@@ -23,7 +23,7 @@ func (s *Server) isPage(r *http.Request) bool {
 	return true
 }
 
-// pageOrNothing takes what no route takes.
+// pageOrNothing handles requests that no route takes.
 func (s *Server) pageOrNothing(w http.ResponseWriter, r *http.Request) {
 	if s.isPage(r) {
 		s.Web.ServeHTTP(w, r)

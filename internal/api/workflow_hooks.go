@@ -13,17 +13,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// workflowHookPath is where remote systems start runs. It needs no token: the
-// request's own signature says who sends it.
+// workflowHookPath is the path below which remote systems start workflow runs.
+// It needs no token, because the signature of the request identifies the
+// sender.
 const workflowHookPath = "/v1/hooks/workflow/"
 
-// hooked says which run a webhook started.
+// hooked names the run that a webhook started.
 type hooked struct {
 	RunID string `json:"run_id" doc:"the same for a request that is sent again"`
 }
 
-// workflowHookRoute registers the webhook of workflows. It stands beside huma,
-// which would read the body as its own: what is signed is the very bytes.
+// workflowHookRoute registers the webhook of workflows. It does not use huma,
+// which would decode the body: the signature covers its exact bytes.
 func (s *Server) workflowHookRoute() {
 	s.mux.HandleFunc("POST "+workflowHookPath+"{name}", s.workflowHook)
 	op := operation("POST /hooks/workflow/{name}", "call-workflow-webhook", "Start a run of a workflow that has a webhook")
@@ -47,7 +48,7 @@ func (s *Server) workflowHookRoute() {
 	s.api.OpenAPI().AddOperation(&op)
 }
 
-// workflowHook hands a request to the workflow that it names.
+// workflowHook passes a request to the workflow that it names.
 func (s *Server) workflowHook(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	runID, err := s.callWorkflow(w, r, name)
@@ -57,7 +58,7 @@ func (s *Server) workflowHook(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusAccepted)
-	// The client may be gone; there is nobody to tell.
+	// The client may be gone, and there is no one else to tell.
 	_ = json.NewEncoder(w).Encode(hooked{runID})
 }
 
@@ -72,9 +73,8 @@ func (s *Server) callWorkflow(w http.ResponseWriter, r *http.Request, name strin
 	return s.Workflows.Webhook(r.Context(), store.DefaultWorkspace, name, r.Header, body)
 }
 
-// forStrangers tells a caller without a valid signature nothing about which
-// workflows there are: each refusal of that kind looks the same. The log says
-// which it was.
+// forStrangers hides from a caller without a valid signature which workflows
+// exist: all such refusals look the same. The log has the reason.
 func (s *Server) forStrangers(r *http.Request, name string, err error) error {
 	switch fermata.CodeOf(err) {
 	case fermata.CodeNotFound, fermata.CodeForbidden, fermata.CodeUnauthenticated:

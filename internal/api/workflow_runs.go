@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// WorkflowRunsInput narrows a list of runs. It is exported because huma passes
-// over embedded structs that are not.
+// WorkflowRunsInput narrows a list of workflow runs. It is exported because
+// huma ignores embedded structs that are not.
 type WorkflowRunsInput struct {
 	PageInput
 	State   []fermata.TaskState `query:"state" maxItems:"20" doc:"separated by commas"`
@@ -20,20 +20,20 @@ func (in *WorkflowRunsInput) filter() workflow.RunFilter {
 	return workflow.RunFilter{State: in.State, Trigger: in.Trigger, Cursor: in.Cursor, Limit: in.Limit}
 }
 
-// runsOfOne lists the runs of one workflow.
+// runsOfOne narrows a list of one workflow's runs.
 type runsOfOne struct {
 	WorkflowInput
 	WorkflowRunsInput
 }
 
-// runsOfAll lists the runs of all workflows.
+// runsOfAll narrows a list of all workflows' runs.
 type runsOfAll struct {
 	WorkflowRunsInput
 	Workflow string `query:"workflow" maxLength:"64" doc:"name of the workflow"`
 	Project  string `query:"project" maxLength:"64"`
 }
 
-// newRun is what a run is started with.
+// newRun holds the inputs of a new workflow run.
 type newRun struct {
 	Inputs map[string]any `json:"inputs,omitempty" doc:"by name, of the types that the workflow says"`
 }
@@ -43,7 +43,7 @@ type newRunBody struct {
 	Body *newRun
 }
 
-// runRetry is what a step is tried again with.
+// runRetry holds the input for another attempt of a failed step.
 type runRetry struct {
 	Input json.RawMessage `json:"input,omitempty" doc:"an object: what the step that failed gets instead of its input"`
 }

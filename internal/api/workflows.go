@@ -12,7 +12,7 @@ import (
 )
 
 // WorkflowInput names a workflow in the path. It is exported because huma
-// passes over embedded structs that are not.
+// ignores embedded structs that are not.
 type WorkflowInput struct {
 	Name string `path:"name" maxLength:"64"`
 }
@@ -22,25 +22,26 @@ type workflowBody struct {
 	Body workflow.Definition
 }
 
-// workflowVersion is a workflow as it is, or as it was.
+// workflowVersion names a workflow, and optionally an earlier definition of it.
 type workflowVersion struct {
 	WorkflowInput
 	Hash string `query:"hash" maxLength:"64" doc:"of an earlier definition, such as the one that a run is pinned to"`
 }
 
-// workflowSource is a definition to look at.
+// workflowSource is a definition to check.
 type workflowSource struct {
 	Source string `json:"source" maxLength:"262144" doc:"the definition as YAML"`
 }
 
-// webhookSecret is shown once.
+// webhookSecret is a secret that is shown only once.
 type webhookSecret struct {
 	Secret string `json:"secret,omitempty" doc:"signs requests to the webhook (Standard Webhooks); only the first reply to a request has it"`
 }
 
 type workflowReply = reply[*fermata.Workflow]
 
-// workflows registers a call of workflows. A server may run without them.
+// workflows registers a call of the workflow service. A server may run without
+// this service.
 func workflows[I, O any](s *Server, op huma.Operation, h func(context.Context, *workflow.Service, fermata.Caller, *I) (*O, error)) {
 	add(s, op, func(ctx context.Context, c fermata.Caller, in *I) (*O, error) {
 		if s.Workflows == nil {
@@ -114,12 +115,12 @@ type namedNothing struct {
 	Body *nothing
 }
 
-// workflowSchemaPath is where editors read what a definition may hold. It tells
-// nothing of anybody.
+// workflowSchemaPath is the path of the JSON Schema with which editors check
+// definitions. It shows nothing about people or their work.
 const workflowSchemaPath = "/schemas/workflow.json"
 
 func workflowSchema(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/schema+json")
-	// The client may be gone; there is nobody to tell.
+	// The client may be gone, and there is no one else to tell.
 	_, _ = w.Write(definition.Schema())
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/api"
 )
 
-// workflowRoutes is every call about workflows.
+// workflowRoutes are the calls about workflows.
 var workflowRoutes = []string{
 	"DELETE /v1/mcp-servers/{name}", "DELETE /v1/tools/{name}", "DELETE /v1/workflows/{name}",
 	"GET /v1/mcp-servers", "GET /v1/mcp-servers/{name}", "GET /v1/named-tools", "GET /v1/tools", "GET /v1/tools/{name}",
@@ -143,7 +143,8 @@ func TestValidationTellsTheGraphAndStoresNothing(t *testing.T) {
 	}
 }
 
-// TestADefinitionIsTested runs one on the server, with answers that are made up and with a script. The workspace hears nothing of it.
+// TestADefinitionIsTested runs a definition on the server, with generated answers and with a script. It writes no
+// events.
 func TestADefinitionIsTested(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -350,13 +351,13 @@ func TestRepeatedSecretIsNotShownAgain(t *testing.T) {
 	if !strings.HasPrefix(first.Secret, "whsec_") || again.Secret != "" {
 		t.Errorf("first %q, again %q", first.Secret, again.Secret)
 	}
-	// What was shown is what signs.
+	// The secret that was shown signs the requests.
 	if r := w.hook("deploy", first.Secret, "msg_1", `{"version":"1"}`, time.Now()); r.status != http.StatusAccepted {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 }
 
-// hook calls a webhook, signed.
+// hook calls a webhook with a signed request.
 func (w *world) hook(name, secret, id, body string, at time.Time) reply {
 	w.t.Helper()
 	signer, err := standardwebhooks.NewWebhook(secret)
@@ -394,8 +395,7 @@ func TestWebhookStartsOneRunForOneID(t *testing.T) {
 	}
 }
 
-// TestStrangersLearnNothingFromWebhooks compares the refusals: whether there is
-// such a workflow cannot be told from them.
+// TestStrangersLearnNothingFromWebhooks compares the refusals: they must not tell whether a workflow exists.
 func TestStrangersLearnNothingFromWebhooks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -422,7 +422,7 @@ func TestStrangersLearnNothingFromWebhooks(t *testing.T) {
 	if runs := w.runs("GET /v1/workflow-runs"); len(runs) != 0 {
 		t.Errorf("runs %+v", runs)
 	}
-	// Who signs rightly is told what is wrong.
+	// A caller with a valid signature is told what is wrong.
 	r := w.hook("deploy", made.Secret, "m", `{"version":7}`, time.Now())
 	if p := r.problem(t); r.status != http.StatusBadRequest || len(p.Problems) == 0 {
 		t.Errorf("%d %+v", r.status, p)

@@ -18,7 +18,7 @@ import (
 )
 
 // world is a whole server on a database of its own, with an admin, two people
-// who answer and an agent.
+// who answer, and an agent.
 type world struct {
 	t      *testing.T
 	api    *api.Server
@@ -36,7 +36,7 @@ func newWorld(t *testing.T, change ...func(*api.Config)) *world {
 	return newWorldOn(t, storetest.SQLite(t), change...)
 }
 
-// in returns the same world for a subtest. What goes wrong in it fails the subtest.
+// in returns the same world for a subtest. A failure in it fails the subtest.
 func (w *world) in(t *testing.T) *world {
 	t.Helper()
 	part := *w
@@ -44,7 +44,7 @@ func (w *world) in(t *testing.T) *world {
 	return &part
 }
 
-// newWorldOn makes the world on the database of the options.
+// newWorldOn makes a world on the database of the options.
 func newWorldOn(t *testing.T, opts store.Options, change ...func(*api.Config)) *world {
 	t.Helper()
 	clock := storetest.StandingClock()
@@ -89,7 +89,7 @@ func (w *world) token(body string) string {
 	return tok.Secret
 }
 
-// reply is what a call came back with.
+// reply is the reply to a call.
 type reply struct {
 	status int
 	header http.Header
@@ -108,7 +108,7 @@ func (r reply) problem(t *testing.T) api.ProblemDetails {
 	return p
 }
 
-// read decodes a reply that has to be a success.
+// read decodes a reply, which must be a success.
 func (r reply) read(t *testing.T, into any) {
 	t.Helper()
 	if r.status >= 300 {
@@ -119,7 +119,7 @@ func (r reply) read(t *testing.T, into any) {
 	}
 }
 
-// call sends one request. Headers follow in pairs.
+// call sends one request. The headers are given in pairs.
 func (w *world) call(token, call, body string, headers ...string) reply {
 	w.t.Helper()
 	method, path, _ := strings.Cut(call, " ")
@@ -153,7 +153,7 @@ func (w *world) do(req *http.Request) reply {
 	return reply{res.StatusCode, res.Header, bytes.TrimSpace(data)}
 }
 
-// must makes a call that has to reply with the status, and reads it.
+// must makes a call whose reply must have the status, and decodes the reply.
 func (w *world) must(status int, token, call, body string, into any) {
 	w.t.Helper()
 	r := w.call(token, call, body)
@@ -175,7 +175,7 @@ func (w *world) task(body string) *fermata.Task {
 	return &task
 }
 
-// ask asks on a task of its own and returns the question.
+// ask asks a question on a new task, and returns the question.
 func (w *world) ask(body string) *fermata.Question {
 	w.t.Helper()
 	var q fermata.Question
@@ -183,7 +183,7 @@ func (w *world) ask(body string) *fermata.Question {
 	return &q
 }
 
-// head is the number of the last event: what every change raises.
+// head returns the number of the last event. Every change increases it.
 func (w *world) head() int64 {
 	w.t.Helper()
 	head, err := w.engine.Tail().Head(w.t.Context(), store.DefaultWorkspace)

@@ -12,16 +12,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// LossOptions say whose loss is accepted.
+// LossOptions configure [AcceptLoss].
 type LossOptions struct {
 	Database Database
-	// Yes accepts the loss; without it, it is only shown.
+	// Yes accepts the loss. Without it, the loss is only shown.
 	Yes bool
 	Out io.Writer
 }
 
-// AcceptLoss shows what was acknowledged and is not in the database. Accepted, it is recorded in the database, and the
-// server starts again.
+// AcceptLoss shows which acknowledged events are missing from the database. With Yes, it records the loss in the
+// database, so that the server starts again.
 func AcceptLoss(ctx context.Context, o LossOptions) error {
 	opts, err := storeOptions(o.Database)
 	if err != nil {
@@ -74,7 +74,7 @@ func printLine(out io.Writer, text string) error {
 	return err
 }
 
-// lossEvent records a loss, and the operator by the name that the system knows.
+// lossEvent returns the event that records a loss, with the operator's name from the system.
 func lossEvent(loss store.Loss) *fermata.Event {
 	operator := "unknown"
 	if u, err := user.Current(); err == nil {

@@ -12,28 +12,28 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// AccessOptions say how people sign in, beside the links that admins make.
+// AccessOptions configure the ways to sign in. Links that admins make always work.
 type AccessOptions struct {
-	// SMTP is the server that sends mails, smtp://user:password@host:port, and
-	// MailFrom their sender; empty sends none.
+	// SMTP is the server that sends mails, smtp://user:password@host:port, and MailFrom is their sender. If both are
+	// empty, no mail is sent.
 	SMTP, MailFrom string
-	// IMAP is the mailbox that replies to questions come to,
-	// imaps://user:password@host, and MailReplyTo the address that leads there;
-	// without a mailbox replies are not read.
+	// IMAP is the mailbox for replies to questions, imaps://user:password@host, and MailReplyTo is the address of
+	// this mailbox. Without IMAP, replies are not read.
 	IMAP, MailReplyTo string
-	// MailAuthServID is the name with which the mail server vouches for senders; without
-	// it, replies decide low risks only.
+	// MailAuthServID is the name under which the mail server vouches for senders. Without it, replies decide only
+	// questions of low risk.
 	MailAuthServID string
-	// OIDCIssuer is the address of an identity provider; empty has none.
+	// OIDCIssuer is the address of an identity provider; empty means none.
 	OIDCIssuer, OIDCClientID, OIDCName, OIDCClientSecret string
-	// OIDCTrustEmail takes addresses as verified of which the provider does not say so.
+	// OIDCTrustEmail accepts mail addresses that the provider does not report as verified.
 	OIDCTrustEmail bool
-	// OIDCRoles are the roles of people, by their groups there. OIDCGroupsClaim is the claim that lists these; empty takes "groups".
+	// OIDCRoles are the roles of people, by their groups at the provider. OIDCGroupsClaim is the claim that lists
+	// these groups; empty means "groups".
 	OIDCRoles       map[string]string
 	OIDCGroupsClaim string
 }
 
-// checkAccess says all that is wrong with how people are to sign in.
+// checkAccess returns all errors in the options for signing in.
 func checkAccess(o ServeOptions) error {
 	var wrong []error
 	if o.PublicURL != "" {
@@ -73,7 +73,7 @@ func checkAccess(o ServeOptions) error {
 	return fermata.Errorf(fermata.CodeInvalidRequest, "%w", errors.Join(wrong...))
 }
 
-// ways are the parts by which people sign in.
+// ways are the parts of the server that sign people in.
 type ways struct {
 	mail     *access.Mail
 	oidc     *access.OIDC
@@ -107,7 +107,7 @@ func newWays(o ServeOptions, e *engine.Engine) (w ways, err error) {
 	return w, err
 }
 
-// add puts the ways to sign in into the configuration of the server.
+// add adds the ways to sign in to the configuration of the server.
 func (w ways) add(c api.Config) api.Config {
 	c.OIDC, c.Passkeys = w.oidc, w.passkeys
 	if w.mail != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/witness"
 )
 
-// newAudit returns what signs the ends of the audit chains, and the witnesses that keep them.
+// newAudit returns the signer of the audit checkpoints, and the witnesses that store them.
 func newAudit(ctx context.Context, o ServeOptions, db *store.DB) (engine.Signer, []engine.Witness, error) {
 	if o.CheckpointEvery < time.Second {
 		return nil, nil, fermata.Errorf(fermata.CodeInvalidRequest, "--checkpoint-every must be at least 1s, and not %s", o.CheckpointEvery)

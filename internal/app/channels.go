@@ -5,7 +5,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	// Members' time zones are known wherever the server runs.
+	// This embeds the time zone database, so that members' time zones are known
+	// on every machine.
 	_ "time/tzdata"
 
 	"github.com/fermata-hq/fermata"
@@ -23,7 +24,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// opens makes what opens channels of a kind of what its room has.
+// opens adapts a package's function for opening a channel to [delivery.Kind].
 func opens[C delivery.Channel](open func(json.RawMessage, notice.Env) (C, error)) func(json.RawMessage, notice.Env) (delivery.Channel, error) {
 	return func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) {
 		c, err := open(settings, env)
@@ -35,7 +36,7 @@ func opens[C delivery.Channel](open func(json.RawMessage, notice.Env) (C, error)
 	}
 }
 
-// channelKinds are the kinds of channels that this server has.
+// channelKinds returns the kinds of channels that this server supports.
 func channelKinds(o ServeOptions) ([]delivery.Kind, error) {
 	mail := delivery.Kind{Name: email.Kind, To: delivery.ToPeople, Settings: email.Schema(), Secrets: email.Secrets(), Open: opens(email.Open)}
 	if o.Access.SMTP != "" {
@@ -72,7 +73,7 @@ func channelKinds(o ServeOptions) ([]delivery.Kind, error) {
 	}, o.Channels...), nil
 }
 
-// newDelivery puts together what delivers questions.
+// newDelivery makes the service that delivers questions.
 func newDelivery(o ServeOptions, db *store.DB, e *engine.Engine, metrics *insight.Metrics) (*delivery.Service, error) {
 	kinds, err := channelKinds(o)
 	if err != nil {
@@ -87,7 +88,7 @@ func newDelivery(o ServeOptions, db *store.DB, e *engine.Engine, metrics *insigh
 	}), nil
 }
 
-// outboundClient returns what sends requests to addresses that people name.
+// outboundClient returns the HTTP client for addresses that people enter.
 func outboundClient(o ServeOptions) (*http.Client, error) {
 	allowed, err := parseNetworks("--allow-networks", o.AllowNetworks)
 	if err != nil {
@@ -96,7 +97,8 @@ func outboundClient(o ServeOptions) (*http.Client, error) {
 	return outbound.Client(outbound.Options{Allow: allowed}), nil
 }
 
-// parseNetworks reads the networks of a flag. An address alone is a network of one.
+// parseNetworks parses the networks of a flag. A single address is a network
+// with one address.
 func parseNetworks(flag string, texts []string) ([]netip.Prefix, error) {
 	var networks []netip.Prefix
 	for _, s := range texts {

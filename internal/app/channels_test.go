@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// A secret is known by its name. In another spelling it would be shown to whoever
-// reads the channel.
+// A secret is recognized by the name of its setting. Under another spelling,
+// every reader of the channel would see it.
 func TestSecretsHaveOneSpelling(t *testing.T) {
 	t.Parallel()
 	kinds, err := channelKinds(ServeOptions{})

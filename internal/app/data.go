@@ -12,14 +12,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// headFile is the name of the file in the data folder that keeps what PostgreSQL acknowledged.
+// headFile is the name of the file in the data folder that stores which events PostgreSQL acknowledged.
 const headFile = "postgres.head"
 
 // databaseFile is the name of the SQLite file in the data folder.
 const databaseFile = "fermata.db"
 
-// DataFolder returns the folder to use: the one that was asked for, else the
-// user's own (XDG Base Directory Specification).
+// DataFolder returns the absolute path of the requested folder. If none is requested, it returns the user's data
+// folder (XDG Base Directory Specification).
 func DataFolder(asked string) (string, error) {
 	if asked != "" {
 		return filepath.Abs(asked)
@@ -34,16 +34,18 @@ func DataFolder(asked string) (string, error) {
 	return filepath.Join(home, ".local", "share", "fermata"), nil
 }
 
-// Database says which database to use.
+// Database names the database to use.
 type Database struct {
-	// Data is the folder of the SQLite file; URL a PostgreSQL instead.
+	// Data is the folder of the SQLite file. URL is the address of a PostgreSQL database, which is used instead if it
+	// is not empty.
 	Data, URL string
-	// MasterKeyFile is the file of the master keys; empty takes the default place.
+	// MasterKeyFile is the file of the master keys; empty means the default place.
 	MasterKeyFile string
 	Log           *slog.Logger
 }
 
-// storeOptions says where the database is. A data folder that is named beside PostgreSQL keeps what was acknowledged.
+// storeOptions returns the options for the store. If a data folder is named for PostgreSQL, this folder holds the
+// file with the acknowledged events.
 func storeOptions(d Database) (store.Options, error) {
 	data, database := d.Data, d.URL
 	if database != "" {
@@ -63,7 +65,7 @@ func storeOptions(d Database) (store.Options, error) {
 	return store.Options{URL: filepath.Join(folder, databaseFile)}, nil
 }
 
-// checkFolder refuses the path of something that is no folder. There may be nothing yet.
+// checkFolder refuses a path that exists and is not a folder. The folder need not exist yet.
 func checkFolder(flag, path string) error {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "%s: %s is no folder", flag, path).WithHint("name a folder; it is made where there is none")
@@ -71,9 +73,8 @@ func checkFolder(flag, path string) error {
 	return nil
 }
 
-// lockFile makes sure that one process uses a SQLite file: a second one would
-// not hear of the first one's commits. It returns how to unlock; PostgreSQL
-// needs no lock.
+// lockFile makes sure that only one process uses a SQLite file, because a second one would not notice the first one's
+// commits. It returns the function that unlocks the file. PostgreSQL needs no lock.
 func lockFile(opts store.Options) (func(), error) {
 	if store.IsPostgres(opts.URL) {
 		return func() {}, nil

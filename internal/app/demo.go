@@ -17,29 +17,30 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// DemoOptions adjust the demonstration.
+// DemoOptions configure [Demo].
 type DemoOptions struct {
-	// Answer answers the question instead of a person: a format, and
-	// optionally yes or no for comments, as "toml no".
+	// Answer answers the question instead of a person. It is a format, and
+	// optionally yes or no for comments, such as "toml no".
 	Answer string
-	// Data keeps everything in a folder; empty uses one that is removed.
+	// Data is the folder that keeps the files of the demonstration. If it is
+	// empty, a temporary folder is used and removed.
 	Data   string
 	Listen string
-	// Program is this program; it is the agent, too.
+	// Program is the path of this program, which is also the agent.
 	Program string
 	Log     *slog.Logger
 	Out     io.Writer
 	// Respond lets the person answer in this terminal, as `fermata respond`
-	// does; nil where nobody can type.
+	// does. It is nil if no person can type there.
 	Respond func(ctx context.Context, url, token, question string) int
 }
 
-// demoPatience is how long the parts of the demonstration that do not wait for
-// a person may take.
+// demoPatience is how long those parts of the demonstration may take that do
+// not wait for a person.
 const demoPatience = time.Minute
 
-// Demo shows the main job: an agent works on a scratch repository, asks and
-// stops; somebody answers; it resumes and commits.
+// Demo shows the main use: an agent works on a scratch repository, asks and
+// stops. After a person has answered, it resumes and commits.
 func Demo(ctx context.Context, o DemoOptions) error {
 	folder := o.Data
 	if folder == "" {
@@ -88,7 +89,7 @@ func scratchRepository(ctx context.Context, dir string) error {
 	return nil
 }
 
-// git runs git as the demo's own author.
+// git runs git with the demonstration's own author.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
 	args = append([]string{"-C", dir, "-c", "user.name=Fermata demo", "-c", "user.email=demo@localhost"}, args...)
 	cmd := exec.CommandContext(ctx, "git", args...)
@@ -105,7 +106,7 @@ type demo struct {
 	repo   string
 	served Served
 	person *client.Client
-	// token is the person's.
+	// token is the person's token.
 	token string
 }
 
@@ -162,11 +163,11 @@ func (d *demo) question(ctx context.Context, taskID string) (*fermata.Question, 
 	return t.PendingQuestion, nil
 }
 
-// errSeen ends a stream that has shown what was waited for.
+// errSeen ends a stream that has shown the expected state.
 var errSeen = errors.New("seen")
 
-// waitUntil follows the task's events until its state is the one that is waited
-// for. A task that failed is an error.
+// waitUntil follows the task's events until the task has reached the expected
+// state. It returns an error if the task fails.
 func (d *demo) waitUntil(ctx context.Context, taskID string, reached func(*fermata.Task) bool) (*fermata.Task, error) {
 	var task *fermata.Task
 	err := d.person.Stream(ctx, client.StreamQuery{TaskID: taskID, FromStart: true}, func(*fermata.Event) error {
@@ -188,8 +189,8 @@ func (d *demo) waitUntil(ctx context.Context, taskID string, reached func(*ferma
 	return task, err
 }
 
-// answer gets the question answered: by the option, by the person here, or by
-// somebody elsewhere, whoever is first.
+// answer waits until the question is answered: by the option, by the person in
+// this terminal, or in another place. The first answer counts.
 func (d *demo) answer(ctx context.Context, q *fermata.Question) error {
 	if words := strings.Fields(d.Answer); len(words) > 0 {
 		d.say("Answering for you: %s", d.Answer)

@@ -17,16 +17,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/runner/opencode"
 )
 
-// Isolation says what agents see of the machine.
+// Isolation tells which parts of the machine agents can see.
 type Isolation struct {
-	// On lets agents run in a sandbox. Read and Write are further files and folders
-	// that they see there; Offline takes the network away.
+	// On runs agents in a sandbox. Read and Write are further files and folders that they can read or write there.
+	// Offline takes the network away.
 	On          bool
 	Read, Write []string
 	Offline     bool
 }
 
-// sandbox makes the sandbox for agents; nil where none is asked for.
+// sandbox returns the sandbox for agents, or nil if none is requested.
 func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
 	if !o.Isolation.On {
 		if o.Isolation.Offline || len(o.Isolation.Read)+len(o.Isolation.Write) > 0 {
@@ -73,7 +73,7 @@ func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
 	return s, nil
 }
 
-// checkPaths refuses paths that are not there: agents would not see them, and nobody would be told.
+// checkPaths refuses paths that do not exist: agents would not see them, and the operator would not notice.
 func (i Isolation) checkPaths() error {
 	for flag, paths := range map[string][]string{"--isolate-read": i.Read, "--isolate-write": i.Write} {
 		for _, path := range paths {
@@ -85,7 +85,7 @@ func (i Isolation) checkPaths() error {
 	return nil
 }
 
-// checkWrites refuses to let agents write what a sandbox keeps read-only: programs, and files that programs of the desk read or
+// checkWrites refuses paths that a sandbox keeps read-only: programs, and files that the programs of the desk read or
 // run.
 func checkWrites(s *process.Sandbox, paths []string) error {
 	for _, path := range paths {
@@ -97,7 +97,7 @@ func checkWrites(s *process.Sandbox, paths []string) error {
 	return nil
 }
 
-// hidePaths hides files and folders. In the place of a file, agents see the empty file blank.
+// hidePaths hides files and folders from agents. In the place of a file, agents see the empty file blank.
 func hidePaths(s *process.Sandbox, paths []string, blank string) error {
 	for _, path := range paths {
 		switch info, err := os.Stat(path); {
@@ -114,7 +114,8 @@ func hidePaths(s *process.Sandbox, paths []string, blank string) error {
 	return nil
 }
 
-// addProgram shows what a program is made of: itself, the target of its link, and the packages of npm around it.
+// addProgram shows the agents all parts of a program: the program itself, the target of its link, and the npm
+// packages around it.
 func addProgram(s *process.Sandbox, name string) {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -134,27 +135,29 @@ func addProgram(s *process.Sandbox, name string) {
 	s.Read = append(s.Read, target)
 }
 
-// agentHome is where an agent program keeps its login, its sessions, and what it does at a person's desk.
+// agentHome describes where an agent program stores its login and its sessions, and which of its files belong to a
+// person's desk.
 type agentHome struct {
-	// dir is its folder. In a sandbox it holds only what the other fields name, and what the program adds is gone after
-	// the run.
+	// dir is its folder. In a sandbox, the folder contains only what the other fields name. Other files that the
+	// program writes there are gone after the run.
 	dir string
-	// kept are files and folders in dir that can be written: the login and the sessions. A name that ends with a slash is
-	// that of a folder, which is made where it is missing.
+	// kept are files and folders in dir that the program can write: the login and the sessions. A name that ends with
+	// a slash is a folder, which is created if it does not exist.
 	kept []string
-	// fixed are files and folders in dir that can only be read: settings, instructions and programs of a person's desk.
+	// fixed are files and folders in dir that the program can only read: settings, instructions and programs of a
+	// person's desk.
 	fixed []string
-	// blank are files in dir that the program sees empty, with the text that says so. They hold the hooks of the desk,
-	// which find neither their server nor their token in a sandbox.
+	// blank are files in dir that the program sees without their contents, each with the text that it sees instead.
+	// They contain the hooks of the desk, which could find neither their server nor their token in a sandbox.
 	blank map[string]string
-	// copied are paths of files. The program can write a copy, which is made when the worker starts.
+	// copied are paths of files. The program can write a copy of each, which is made when the worker starts.
 	copied []string
-	// caches are folders in dir. The program runs what it finds there, so in the sandbox each is replaced by a folder of the
-	// worker's.
+	// caches are folders in dir with files that the program runs. In the sandbox, a folder of the worker replaces
+	// each of them.
 	caches []string
 }
 
-// agentHomes returns the homes of the programs that the worker runs.
+// agentHomes returns the homes of the agent programs that the worker runs.
 func (o WorkerOptions) agentHomes() ([]agentHome, error) {
 	user, err := os.UserHomeDir()
 	if err != nil {
@@ -180,7 +183,7 @@ func (o WorkerOptions) agentHomes() ([]agentHome, error) {
 			homes = append(homes, own, agentHome{dir: settings, fixed: entriesOf(settings)}, agentHome{
 				dir:  user,
 				kept: []string{".local/share/opencode/", ".local/state/opencode/"},
-				// Its snapshots and repositories are git's, whose configuration names programs.
+				// Its snapshots and repositories belong to git, whose configuration can name programs to run.
 				caches: []string{".cache/opencode", ".local/share/opencode/bin", ".local/share/opencode/snapshot", ".local/share/opencode/repos"},
 			})
 		}
@@ -202,7 +205,7 @@ func claudeHome(user string) agentHome {
 	return home
 }
 
-// entriesOf returns the names in a folder.
+// entriesOf returns the names of the entries of a folder, or nil if it cannot be read.
 func entriesOf(dir string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -215,7 +218,7 @@ func entriesOf(dir string) []string {
 	return names
 }
 
-// open adds a home to what a sandbox shows. Copies and caches are in state, a folder of the worker.
+// open adds the home to the sandbox. Copies and caches are in state, a folder of the worker.
 func (h agentHome) open(s *process.Sandbox, state string) error {
 	if h.dir != "" {
 		s.Hide = append(s.Hide, h.dir)
@@ -256,7 +259,7 @@ func (h agentHome) open(s *process.Sandbox, state string) error {
 	return nil
 }
 
-// copyFile makes to a copy of from. Where there is no from, there is no to afterwards.
+// copyFile makes the file to a copy of from. If from does not exist, it removes to.
 func copyFile(from, to string) error {
 	if err := os.Remove(to); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -271,7 +274,7 @@ func copyFile(from, to string) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, data, 0o600)) //nolint:gosec // a file of the worker's
 }
 
-// makeFile makes a file where there is none.
+// makeFile creates a file with the text, unless the file exists.
 func makeFile(name, text string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// keys returns the master keys of the database. A database that has none yet gets a file.
+// keys returns the master keys of the database. If the database has none yet, it creates the key file.
 func (d Database) keys(ctx context.Context, opts store.Options) (*keys.Ring, error) {
 	folder, err := DataFolder(d.Data)
 	if err != nil {
@@ -39,8 +39,8 @@ func (d Database) keys(ctx context.Context, opts store.Options) (*keys.Ring, err
 	return ring, err
 }
 
-// refuseLostKey refuses to go on with a database that is sealed, when its key file is not there: a new key would
-// open nothing.
+// refuseLostKey returns an error if the database is sealed and its key file is missing: a new key could not open the
+// secrets.
 func refuseLostKey(ctx context.Context, opts store.Options, file string) error {
 	db, err := store.Open(ctx, opts)
 	if err != nil {
@@ -54,8 +54,8 @@ func refuseLostKey(ctx context.Context, opts store.Options, file string) error {
 		WithHint("restore the key file from its own backup, or name it with --master-key-file or FERMATA_MASTER_KEY_FILE; all replicas need the same file")
 }
 
-// RotateKeys makes a new master key, makes it the current one, and seals every secret with it. The old keys stay in
-// the file: they open the backups that were made before.
+// RotateKeys adds a new master key, makes it the current one, and seals every secret with it. The old keys stay in
+// the file, because they open earlier backups.
 func RotateKeys(ctx context.Context, d Database, out io.Writer) error {
 	return withDatabase(ctx, d, func(db *store.DB) error {
 		id, err := db.Keys().Add()

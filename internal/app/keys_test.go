@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// The first start makes a key file beside the data folder. A database that is sealed does not start without it, and no
-// other key takes its place.
+// The first start makes a key file beside the data folder. A sealed database does not start without this file, and no
+// new key replaces it.
 func TestALostKeyIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	d := Database{Data: filepath.Join(t.TempDir(), "data")}

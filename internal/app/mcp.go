@@ -22,30 +22,29 @@ import (
 	"github.com/fermata-hq/fermata/internal/mcpserver"
 )
 
-// MCPOptions say how an agent on standard input and output is served.
+// MCPOptions configure [RunMCP].
 type MCPOptions struct {
 	URL, Token string
-	// Configured reports whether somebody named the server. If nobody did and
-	// none listens at the address, one is started.
+	// Configured reports whether the address of a server was given. If it was not, and no server listens at Listen,
+	// one is started.
 	Configured bool
-	// Task, RunID, Session, OtherSession and Project are those of the MCP server.
+	// Task, RunID, Session, OtherSession and Project are the options of the MCP server with these names.
 	Task, RunID, Session, OtherSession, Project string
-	// AskTool is the name of the tool that asks.
+	// AskTool is the name of the tool that asks questions.
 	AskTool string
-	// Listen and Data are the address and the folder of a server that is
-	// started.
+	// Listen and Data are the address and the data folder of a server that is started.
 	Listen, Data string
-	// ApproveWait is how long a permission prompt waits for a person; less than 0 does not.
+	// ApproveWait is how long a permission prompt waits for a person. With less than 0 it does not wait.
 	ApproveWait time.Duration
 	Version     string
 	Log         *slog.Logger
 	In          io.ReadCloser
 	Out         io.WriteCloser
-	// Err is where the person is told where to answer.
+	// Err is the output for the person; it tells where to answer.
 	Err io.Writer
 }
 
-// RunMCP serves one agent until it goes away or ctx ends.
+// RunMCP serves one agent on standard input and output, until the agent goes away or ctx ends.
 func RunMCP(ctx context.Context, o MCPOptions) error {
 	if !o.Configured && !listens(ctx, o.Listen) {
 		return embeddedMCP(ctx, o)
@@ -64,8 +63,8 @@ func RunMCP(ctx context.Context, o MCPOptions) error {
 	return asAgent(ctx, o, c.CreateToken, c.RevokeToken)
 }
 
-// asAgent serves an agent where the local user needs no token: it gets one of
-// its own, with which nothing can be answered.
+// asAgent serves an agent on a server where the local user needs no token. It gives the agent a token of its own that
+// cannot answer questions.
 func asAgent(ctx context.Context, o MCPOptions,
 	create func(context.Context, fermata.NewToken) (*fermata.Token, error), revoke func(context.Context, string) (*fermata.Token, error),
 ) error {
@@ -77,14 +76,14 @@ func asAgent(ctx context.Context, o MCPOptions,
 	}
 	o.Token = token.Secret
 	err = serveAgent(ctx, o)
-	// Where the server stops at the same time, the token expires by itself.
+	// If the server stops at the same time, the token expires by itself.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_, _ = revoke(ctx, token.ID)
 	return err
 }
 
-// mountMCP lets agents speak the protocol with the server over HTTP.
+// mountMCP serves the MCP protocol over HTTP at the server's address.
 func mountMCP(server *api.Server, e *engine.Engine, d *delivery.Service, o ServeOptions) {
 	server.Mount(api.Mount{
 		Path: mcpserver.Path, Challenge: mcpserver.Challenge(o.PublicURL),
@@ -98,7 +97,7 @@ func mountMCP(server *api.Server, e *engine.Engine, d *delivery.Service, o Serve
 	}
 }
 
-// listens reports whether something accepts connections at the address.
+// listens reports whether a program accepts connections at the address.
 func listens(ctx context.Context, address string) bool {
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -131,8 +130,8 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 	return err
 }
 
-// toldAtDesk notes which questions of a session at a desk are unread, and its task, for the
-// hook that tells what people answered and wrote. In a worker the runner does that.
+// toldAtDesk returns a function that notes the unread questions and the task of a session at a desk. The hook that
+// tells the agent what people answered and wrote reads these notes. In a worker, the runner does this.
 func toldAtDesk(o MCPOptions) func(string, *fermata.Question) {
 	if o.Task != "" {
 		return nil
@@ -152,7 +151,7 @@ func toldAtDesk(o MCPOptions) func(string, *fermata.Question) {
 	}
 }
 
-// embeddedMCP runs a server for one local user as long as the agent lives.
+// embeddedMCP runs a server for one local user while the agent runs.
 func embeddedMCP(ctx context.Context, o MCPOptions) error {
 	serve := ServeOptions{Listen: o.Listen, Data: o.Data, SingleUser: true, Version: o.Version, Log: o.Log, Out: io.Discard}
 	return serveDuring(ctx, serve, func(ctx context.Context, served Served) error {
@@ -169,7 +168,7 @@ func embeddedMCP(ctx context.Context, o MCPOptions) error {
 	})
 }
 
-// urlFlag is how the command line is told of a server that is not at the usual address.
+// urlFlag returns the command-line flag for a server that is not at the default address, otherwise "".
 func urlFlag(url string) string {
 	if url == config.DefaultURL {
 		return ""

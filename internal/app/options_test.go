@@ -12,7 +12,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Options that cannot hold are wrong requests, so that the exit code tells them from a server or worker that failed.
+// Invalid options are reported as invalid requests, so that the exit code distinguishes them from the failure of a
+// server or worker.
 func TestOptionsThatCannotHold(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")

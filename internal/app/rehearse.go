@@ -20,23 +20,23 @@ import (
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 )
 
-// RehearseOptions say which agent program is tried.
+// RehearseOptions name the agent program to check.
 type RehearseOptions struct {
-	// Agent is the runner's name; Path is where its program is.
+	// Agent is the runner's name; Path is the path of its program.
 	Agent, Path string
-	// Program is this program; it is the worker, too.
+	// Program is the path of this program, which is also the worker.
 	Program string
 }
 
-// An agent may take so long for one step of a rehearsal, and so long altogether.
+// The largest times for one step of an agent check, and for the whole check.
 const (
 	rehearsalStep    = time.Minute
 	rehearsalOverall = 3 * time.Minute
 )
 
-// Rehearse tries whether an agent program is stopped when it asks, goes on with the
-// answer, and does nothing that a rule denies. Server, worker, model and home are thrown away afterwards, and
-// all of it is on loopback. The error says what kept it from being tried.
+// Rehearse checks whether an agent program stops when it asks, continues with the answer, and does nothing that a
+// rule denies. Its server, worker, model and home are temporary, and everything runs on loopback. An error tells why
+// the agent could not be checked.
 func Rehearse(ctx context.Context, o RehearseOptions) (steps []rehearsal.Step, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, rehearsalOverall, fmt.Errorf("not done within %s", rehearsalOverall))
 	defer cancel()
@@ -77,7 +77,7 @@ func Rehearse(ctx context.Context, o RehearseOptions) (steps []rehearsal.Step, e
 	return steps, err
 }
 
-// serveModel serves the model on loopback until it is stopped.
+// serveModel serves the model on loopback until stop is called.
 func serveModel(ctx context.Context, m *scriptedmodel.Model) (url string, stop func(), err error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -95,8 +95,7 @@ func serveModel(ctx context.Context, m *scriptedmodel.Model) (url string, stop f
 	}, nil
 }
 
-// rehearsalWorker is a worker that has nothing of the user's environment, so that
-// neither has its agent.
+// rehearsalWorker returns a worker program without the user's environment, so that its agent does not have it either.
 func rehearsalWorker(ctx context.Context, o RehearseOptions, room *rehearsal.Room, served Served) (process.Program, error) {
 	env, err := room.Env(o.Agent)
 	if err != nil {
@@ -123,8 +122,8 @@ func rehearsalWorker(ctx context.Context, o RehearseOptions, room *rehearsal.Roo
 	}, nil
 }
 
-// whileRunning runs a program as long as use runs. Where the program ends first, so
-// does the context of use, with what the program wrote as its cause.
+// whileRunning runs a program while use runs. If the program ends first, the context of use ends, too, with the
+// program's output in its cause.
 func whileRunning(ctx context.Context, p process.Program, use func(context.Context) error) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -146,17 +145,16 @@ func whileRunning(ctx context.Context, p process.Program, use func(context.Conte
 	return err
 }
 
-// words keeps the end of what a program writes. The program's two streams are
-// copied at the same time.
+// words keeps the end of a program's output. Its two streams are copied at the same time.
 type words struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-// mostWords is how much is kept, in bytes.
+// mostWords is the size of the kept output in bytes.
 const mostWords = 4000
 
-// Write takes a piece. It never fails.
+// Write adds output and drops the oldest part. It never fails.
 func (w *words) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

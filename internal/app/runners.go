@@ -19,12 +19,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/worker"
 )
 
-// needsAgentToken reports whether a runner's agents ask by Fermata's MCP server.
+// needsAgentToken reports whether the agents of a runner ask through Fermata's
+// MCP server.
 func needsAgentToken(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return name != command.Name })
 }
 
-// runners makes what a worker drives agents with, in the order of their names.
+// runners returns the runners of a worker, in the order in which they are
+// named.
 func runners(o WorkerOptions) ([]worker.Runner, error) {
 	if len(o.Runners) == 0 {
 		o.Runners = []string{command.Name}
@@ -41,7 +43,8 @@ func runners(o WorkerOptions) ([]worker.Runner, error) {
 	made := make([]worker.Runner, 0, len(o.Runners)+1)
 	for _, name := range o.Runners {
 		if name == command.Name && len(o.Command) == 0 && o.AllowTaskCommands {
-			// The worker has no program of its own: it runs those of tasks only.
+			// The worker has no program of its own and runs only those that
+			// tasks name.
 			continue
 		}
 		r, err := newRunner(name, o)
@@ -56,7 +59,8 @@ func runners(o WorkerOptions) ([]worker.Runner, error) {
 	return made, nil
 }
 
-// commandOptions are for programs that speak the protocol of the runner command.
+// commandOptions returns the options for programs that speak the protocol of
+// the runner command.
 func (o WorkerOptions) commandOptions() command.Options {
 	return command.Options{Command: o.Command, PassEnv: o.PassEnv, URL: o.URL, Token: o.AgentToken}
 }
@@ -94,9 +98,9 @@ func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
 	}
 }
 
-// newACP makes the runner of agents that speak the Agent Client Protocol. Their
-// program is named behind --. It asks with the agents' token, which can never
-// answer, so that an approval is never asked for by the one who may give it.
+// newACP returns the runner for agents that speak the Agent Client Protocol.
+// Their program is named after --. The runner asks with the agents' token,
+// which can never answer. So no asker of an approval can also give it.
 func newACP(a agent.Options, wait time.Duration, allowUnknown bool) (worker.Runner, error) {
 	if a.Program == "" {
 		if len(a.ExtraArgs) == 0 {

@@ -1,4 +1,4 @@
-// Package app puts the parts together, and starts and stops them in order.
+// Package app makes the parts of the programs, connects them, and starts and stops them in order.
 package app
 
 import (
@@ -26,56 +26,56 @@ import (
 	"github.com/fermata-hq/fermata/web"
 )
 
-// ServeOptions say how to serve.
+// ServeOptions configure [Serve].
 type ServeOptions struct {
 	Listen string
-	// Data is the folder of the SQLite file; Database a PostgreSQL instead.
+	// Data is the folder of the SQLite file. Database is the address of a PostgreSQL database, which is used instead
+	// if it is not empty.
 	Data, Database string
-	// MasterKeyFile is the file of the master keys that seal secrets; empty takes the one beside the data folder.
+	// MasterKeyFile is the file of the master keys that seal secrets; empty means the file beside the data folder.
 	MasterKeyFile string
-	// AuditWitnesses are places outside the database that keep signed checkpoints of the audit chain, and
-	// CheckpointEvery is for how long an event waits at most for its signature; 0 takes five minutes.
+	// AuditWitnesses are places outside the database that store signed checkpoints of the audit chain.
+	// CheckpointEvery is the longest time that an event waits for its signature; 0 means five minutes.
 	AuditWitnesses  []string
 	CheckpointEvery time.Duration
-	// SecretProjects are the projects whose workflows may use a secret, by the name of the secret. Commas separate them.
+	// SecretProjects are the projects whose workflows may use a secret, by the name of the secret. The projects are
+	// separated by commas.
 	SecretProjects map[string]string
-	// PublicURL is where people open the server; empty takes the address that
-	// it listens at.
+	// PublicURL is the address at which people open the server; empty means the address at which it listens.
 	PublicURL string
-	// Access says how people sign in.
+	// Access configures how people sign in.
 	Access AccessOptions
-	// SingleUser serves one local user without sign-in; loopback only.
+	// SingleUser serves one local user without sign-in. Listen must then be a loopback address.
 	SingleUser bool
-	// NewAdminToken prints a new admin's token, when the first one was lost.
+	// NewAdminToken makes and prints a new admin token. It is for an operator who has lost the first one.
 	NewAdminToken bool
-	// Workers is how many tasks run inside the server at the same time.
+	// Workers is the number of tasks that run inside the server at the same time; 0 starts no worker.
 	Workers int
-	// Worker says how they run.
+	// Worker configures these workers.
 	Worker WorkerOptions
-	// AllowNetworks are networks that channels may reach though they are not
-	// public, such as 10.0.0.0/8.
+	// AllowNetworks are private networks that channels may reach, such as 10.0.0.0/8.
 	AllowNetworks []string
-	// TrustedProxies are networks of proxies in front of the server, such as 127.0.0.1/32: what they say of where a
-	// request came from counts.
+	// TrustedProxies are the networks of proxies in front of the server, such as 127.0.0.1/32. The server believes
+	// their headers about the origin of a request.
 	TrustedProxies []string
-	// AllowToolCommands lets MCP servers of workflows be programs that this
-	// server starts: whoever may define tools runs programs here.
+	// AllowToolCommands lets this server start MCP servers of workflows as programs. Then everyone who may define
+	// tools can run programs on this machine.
 	AllowToolCommands bool
-	// Channels are kinds of channels beside those that the server has.
+	// Channels are further kinds of channels.
 	Channels []delivery.Kind
 	Version  string
 	Log      *slog.Logger
-	// Out is where the address and the first token are printed.
+	// Out is the output for the address and the first token.
 	Out io.Writer
-	// Ready is called when the server answers.
+	// Ready is called when the server answers requests.
 	Ready func(Served)
 }
 
-// Served tells where a server is to be reached.
+// Served tells how a running server can be reached.
 type Served struct {
 	URL string
-	// FirstToken is the first admin's token, and FirstLink the one-time link by
-	// which the first admin signs in; empty at any later start.
+	// FirstToken is the first admin's token, and FirstLink is the one-time link with which the first admin signs in.
+	// Both are empty in single-user mode, and at later starts unless NewAdminToken is set.
 	FirstToken, FirstLink string
 	Engine                *engine.Engine
 }
@@ -83,9 +83,8 @@ type Served struct {
 // stopWithin is how long requests under way may take when the server stops.
 const stopWithin = 10 * time.Second
 
-// Serve opens and migrates the database and serves until ctx ends. Then it
-// takes no new work, hands the tasks of its workers back, lets requests end,
-// and closes the database.
+// Serve opens and migrates the database and serves until ctx ends. Then it takes no new work, hands the tasks of its
+// workers back, waits for requests under way, and closes the database.
 func Serve(ctx context.Context, o ServeOptions) error {
 	if err := errors.Join(checkListen(o), checkAccess(o)); err != nil {
 		return err
@@ -95,8 +94,8 @@ func Serve(ctx context.Context, o ServeOptions) error {
 	return withDatabase(ctx, Database{o.Data, o.Database, o.MasterKeyFile, o.Log}, func(db *store.DB) error { return serve(ctx, o, db) })
 }
 
-// withDatabase opens and migrates the database for this process alone, and
-// closes it when use returns.
+// withDatabase opens and migrates the database, and closes it when use returns. Only this process may use a SQLite
+// database meanwhile.
 func withDatabase(ctx context.Context, d Database, use func(db *store.DB) error) error {
 	opts, err := storeOptions(d)
 	if err != nil {
@@ -134,7 +133,7 @@ func openMigrated(ctx context.Context, opts store.Options) (*store.DB, error) {
 	return db, nil
 }
 
-// Migrate brings a database up to date and does nothing else.
+// Migrate only brings a database up to date.
 func Migrate(ctx context.Context, d Database, out io.Writer) error {
 	return withDatabase(ctx, d, func(db *store.DB) error {
 		_, err := fmt.Fprintf(out, "the %s database is up to date\n", db.Dialect())
@@ -142,7 +141,7 @@ func Migrate(ctx context.Context, d Database, out io.Writer) error {
 	})
 }
 
-// checkListen refuses to serve without sign-in where others can reach it.
+// checkListen refuses to serve without sign-in at an address that others can reach.
 func checkListen(o ServeOptions) error {
 	host, _, err := net.SplitHostPort(o.Listen)
 	if err != nil {
@@ -220,7 +219,7 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	return run(ctx, o, served, parts{server, listener, in, deliver, flows})
 }
 
-// openedAt is where a browser on this machine opens a listener.
+// openedAt returns the address at which a browser on this machine opens a listener.
 func openedAt(addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
@@ -229,8 +228,8 @@ func openedAt(addr net.Addr) string {
 	return "http://" + addr.String()
 }
 
-// adminAccess returns the token and the sign-in link that this start prints:
-// the first admin's, or new ones when the operator asks for it.
+// adminAccess returns the token and the sign-in link that this start prints: the first admin's, or new ones if the
+// operator asked for them.
 func adminAccess(ctx context.Context, o ServeOptions, e *engine.Engine) (token, link string, err error) {
 	if o.SingleUser {
 		return "", "", nil
@@ -256,8 +255,8 @@ func adminAccess(ctx context.Context, o ServeOptions, e *engine.Engine) (token, 
 	return token, api.LinkURL(o.PublicURL, l.Secret), nil
 }
 
-// announce prints where the server is, and once how the first admin comes in. It is
-// one write, so that whoever reads the address can read all of it.
+// announce prints the server's address, and at the first start how the first admin signs in. It prints all in one
+// write, so that a program that reads the address can read all of it.
 func announce(o ServeOptions, db *store.DB, s Served) {
 	text := fmt.Sprintf("fermata serves on %s (%s)\n", s.URL, db.Dialect())
 	what := "First start. The token of the first admin"
@@ -281,7 +280,7 @@ To sign in with a browser, open this link. It works once, within a day:
 	_, _ = io.WriteString(o.Out, text)
 }
 
-// parts are the server, and what runs beside it.
+// parts are the server and the services that run beside it.
 type parts struct {
 	server   *api.Server
 	listener net.Listener
@@ -332,8 +331,8 @@ func run(ctx context.Context, o ServeOptions, s Served, p parts) error {
 	return err
 }
 
-// startWorkers starts the server's own workers, whose failure ends the server.
-// It returns what stops them and waits until they have.
+// startWorkers starts the server's own workers. Their failure ends the server. The function stop ends the workers and
+// waits until they have ended.
 func startWorkers(ctx context.Context, o ServeOptions, s Served, failed chan<- error) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
@@ -351,8 +350,8 @@ func startWorkers(ctx context.Context, o ServeOptions, s Served, failed chan<- e
 	}
 }
 
-// embeddedToken names the token of a server's own workers, so that the next
-// start finds the one that a crash has left.
+// embeddedToken returns the name of the token of a server's own workers. With it, the next start finds a token that a
+// crash has left.
 func embeddedToken(o ServeOptions) string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -361,13 +360,13 @@ func embeddedToken(o ServeOptions) string {
 	return "workers inside " + host + " " + o.Listen
 }
 
-// systemCaller is the server itself.
+// systemCaller is the caller for actions of the server itself.
 var systemCaller = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeAdmin},
 }
 
-// embeddedWorkers runs workers against the server's own address until ctx
-// ends. They use the API as any worker does, with a token of their own.
+// embeddedWorkers runs workers against the server's own address until ctx ends. They use the API like other workers,
+// with a token of their own.
 func embeddedWorkers(ctx context.Context, o ServeOptions, s Served) error {
 	if o.Workers == 0 {
 		return nil
@@ -392,7 +391,7 @@ func embeddedWorkers(ctx context.Context, o ServeOptions, s Served) error {
 	return RunWorker(ctx, w)
 }
 
-// secretPlaces returns the data folder and the file of the master keys. No agent in a sandbox sees them.
+// secretPlaces returns the data folder and the file of the master keys. No agent in a sandbox may see these.
 func (o ServeOptions) secretPlaces() ([]string, error) {
 	folder, err := DataFolder(o.Data)
 	if err != nil {
@@ -402,7 +401,7 @@ func (o ServeOptions) secretPlaces() ([]string, error) {
 	return []string{folder, place.Path}, err
 }
 
-// renewToken makes a token for an agent and revokes those of the same name.
+// renewToken makes a token for an agent, and revokes earlier tokens with the same name.
 func renewToken(ctx context.Context, s Served, name string, scopes ...fermata.Scope) (secret string, err error) {
 	tokens, err := s.Engine.Tokens(ctx, systemCaller)
 	if err != nil {

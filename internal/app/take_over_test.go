@@ -32,8 +32,9 @@ func (d *sessionDesk) Inbox() <-chan *fermata.ResumeContext { return nil }
 func (d *sessionDesk) Heard(*fermata.ResumeContext)         {}
 func (d *sessionDesk) KeepSession(s fermata.Session)        { d.kept = s }
 
-// The line by which a person takes a session over finds it: the program looks for its
-// sessions where the worker's did, in a shell that knows nothing of the worker.
+// The command line with which a person takes over a session finds the session.
+// The program looks for its sessions where the worker's program did, in a shell
+// without the worker's environment.
 func TestTheLineThatTakesOverFindsTheSession(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []struct {
@@ -59,7 +60,7 @@ func TestTheLineThatTakesOverFindsTheSession(t *testing.T) {
 				}
 				desk := &sessionDesk{dir: dir}
 				claim := &fermata.Claim{Task: &fermata.Task{ID: "task_1", Title: "Paint"}, Run: &fermata.Run{ID: "run_1"}, Context: &fermata.ResumeContext{}}
-				// How the run ends is nothing to this test.
+				// It does not matter for this test how the run ends.
 				_, _ = kind.make(o).Run(context.Background(), claim, desk)
 				desk.kept.Dir = dir
 				byWorker := takeHomes(t, dir)
@@ -78,7 +79,7 @@ func TestTheLineThatTakesOverFindsTheSession(t *testing.T) {
 	}
 }
 
-// takeHomes returns what the program noted last, and removes it.
+// takeHomes returns the text that the program wrote last, and removes it.
 func takeHomes(t *testing.T, dir string) string {
 	t.Helper()
 	name := filepath.Join(dir, "homes")

@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// notifyTool tells people something, over channels.
+// notifyTool is a tool that sends people a message over channels.
 type notifyTool struct{ deliver *delivery.Service }
 
 // Info implements [tool.Tool].

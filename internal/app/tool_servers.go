@@ -13,7 +13,7 @@ import (
 )
 
 // toolServers keeps the connections to the MCP servers that workspaces have
-// configured. A server whose settings changed is connected to anew.
+// configured. If the settings of a server change, it makes a new connection.
 type toolServers struct {
 	opts mcp.Options
 
@@ -27,7 +27,7 @@ func newToolServers(o ServeOptions, client *http.Client) *toolServers {
 	}
 }
 
-// set returns the connection to a server with these settings.
+// set returns the connection to the server with these settings.
 func (t *toolServers) set(name string, s fermata.ToolServer) (*mcp.Set, error) {
 	key := fermata.Digest([]any{name, s})
 	t.mu.Lock()
@@ -73,7 +73,7 @@ func (t *toolServers) Call(ctx context.Context, name string, s fermata.ToolServe
 	return one.Call(ctx, c)
 }
 
-// close ends all connections.
+// close closes all connections.
 func (t *toolServers) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

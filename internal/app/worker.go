@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/worker"
 )
 
-// WorkerOptions say what a worker runs and where.
+// WorkerOptions configure [RunWorker].
 type WorkerOptions struct {
 	URL, Token string
 	Name       string
@@ -23,29 +23,29 @@ type WorkerOptions struct {
 	// Concurrency is how many tasks run at the same time.
 	Concurrency int
 	Lease       time.Duration
-	// RunTimeout bounds one run, never the wait for people.
+	// RunTimeout limits the time of one run. It never limits the wait for people.
 	RunTimeout time.Duration
-	// Folder holds the worker's own working copies; WorkDir is the project's.
+	// Folder holds the worker's own working copies. WorkDir is the folder of the project.
 	Folder, WorkDir string
-	// OnCompleted is commit or keep, OnFailed rollback or keep.
+	// OnCompleted is commit or keep. OnFailed is rollback or keep.
 	OnCompleted, OnFailed string
-	// Runners names what drives agents, at least one; Program is the agent program
-	// where it is not found by its own name.
+	// Runners are the names of the runners, at least one. Program is the path of the agent program, if it is not
+	// found by its own name.
 	Runners []string
 	Program string
-	// Command is the agent program of the runner command, or further arguments of
-	// another's; AllowTaskCommands lets tasks name theirs, whatever the runners are.
+	// Command is the agent program of the runner command, or further arguments for the agent program of another
+	// runner. AllowTaskCommands lets tasks name their own command, whatever the runners are.
 	Command           []string
 	AllowTaskCommands bool
-	// LiveWait is how long an agent of the runner acp is kept alive for an answer.
+	// LiveWait is how long the runner acp keeps its agent alive while it waits for an answer.
 	LiveWait time.Duration
-	// AllowUnknownAgent lets the runner acp run a program that is not known to ask before it acts, without a sandbox.
+	// AllowUnknownAgent lets the runner acp run a program without a sandbox, even if it is not known that the program
+	// asks before it acts.
 	AllowUnknownAgent bool
-	// PassEnv names variables that agents inherit; AgentToken is the token
-	// that they get.
+	// PassEnv are the names of environment variables that agents inherit. AgentToken is the token that agents get.
 	PassEnv    []string
 	AgentToken string
-	// Isolation is what agents see of the machine.
+	// Isolation tells which parts of the machine agents can see.
 	Isolation Isolation
 	// hidden are files and folders that no agent in a sandbox sees.
 	hidden []string
@@ -53,7 +53,7 @@ type WorkerOptions struct {
 	Log    *slog.Logger
 }
 
-// RunWorker claims and runs tasks until ctx ends, then hands them back.
+// RunWorker claims and runs tasks until ctx ends. Then it hands its tasks back.
 func RunWorker(ctx context.Context, o WorkerOptions) error {
 	if err := process.Shield(); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/runner/command"
 )
 
-// check refuses a worker that could run nothing: it would claim one task after
-// the other, and fail them all.
+// check returns an error if the worker could run no task: such a worker would
+// claim one task after the other and fail them all.
 func (o WorkerOptions) check() error {
 	if err := checkFolder("--folder", o.Folder); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (o WorkerOptions) check() error {
 	return nil
 }
 
-// programs are those that the runners start.
+// programs returns the programs that the runners start.
 func (o WorkerOptions) programs() []string {
 	var programs []string
 	names := o.Runners

@@ -17,11 +17,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// secretVariable begins the names of the variables that hold the secrets of
-// workflows.
+// secretVariable is the prefix of the environment variables that hold the secrets of workflows.
 const secretVariable = "FERMATA_SECRET_"
 
-// secret returns what the definitions of workflows call secrets.NAME.
+// secret returns the secret that workflow definitions name as secrets.NAME.
 func secret(name string) (string, error) {
 	variable := secretVariable + strings.ToUpper(name)
 	if v, ok := os.LookupEnv(variable); ok {
@@ -30,7 +29,7 @@ func secret(name string) (string, error) {
 	return "", fermata.Errorf(fermata.CodeNotFound, "there is no secret %s", name).WithHint("start the server with the variable %s", variable)
 }
 
-// secretNames lists what [secret] knows.
+// secretNames lists the names that [secret] knows.
 func secretNames() []string {
 	var names []string
 	for _, variable := range os.Environ() {
@@ -42,8 +41,8 @@ func secretNames() []string {
 	return names
 }
 
-// secretProjects returns what refuses a secret to the workflows of a project. The projects of a secret are named with
-// commas between; a secret that is not among them is for all.
+// secretProjects returns a function that refuses a secret to workflows of other projects. The projects of a secret
+// are separated by commas. All projects may use a secret that is not in named.
 func secretProjects(named map[string]string) (mayUse func(project, name string) *fermata.Error, err error) {
 	projects := map[string][]string{}
 	for name, list := range named {
@@ -69,7 +68,7 @@ func secretProjects(named map[string]string) (mayUse func(project, name string) 
 	}, nil
 }
 
-// newWorkflows puts together what runs workflows.
+// newWorkflows makes the service that runs workflows.
 func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliver *delivery.Service) (*flows, error) {
 	client, err := outboundClient(o)
 	if err != nil {
@@ -91,12 +90,12 @@ func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliver *deliv
 	})}, nil
 }
 
-// workflowTools are the tools of every server, beside those of the engine.
+// workflowTools returns the tools of every server, except those of the engine.
 func workflowTools(notify notifyTool, web tool.Tool, github toolgithub.Options) []tool.Tool {
 	return append([]tool.Tool{notify, web}, toolgithub.New(github)...)
 }
 
-// WorkflowTools describes the tools of every server, for where there is none.
+// WorkflowTools describes the tools that every server has, for use without a server.
 func WorkflowTools() []tool.Info {
 	var all []tool.Info
 	for _, t := range workflowTools(notifyTool{}, http.New(nil), toolgithub.Options{}) {
@@ -117,7 +116,7 @@ func (f *flows) run(ctx context.Context) {
 	f.servers.close()
 }
 
-// githubSettings returns what reads the settings of a workspace's GitHub channel.
+// githubSettings returns a function that reads the settings of a workspace's GitHub channel.
 func githubSettings(deliver *delivery.Service) func(context.Context, string) (github.Settings, error) {
 	return func(ctx context.Context, workspace string) (github.Settings, error) {
 		settings, err := deliver.Settings(ctx, workspace, github.Kind)

@@ -1,5 +1,6 @@
-// Package config keeps what `fermata login` stores: which server the command
-// line talks to, and with which token. It reads no flags and no environment.
+// Package config reads and writes the file of `fermata login`: the server that
+// the command line uses, and its token. It reads no flags and no environment
+// variables.
 package config
 
 import (
@@ -12,13 +13,13 @@ import (
 	"strings"
 )
 
-// DefaultURL is the address at which `fermata serve` listens by itself.
+// DefaultURL is the default address at which `fermata serve` listens.
 const DefaultURL = "http://127.0.0.1:7433"
 
 // Login is the content of the file: tokens by the address of their server. A
-// token is never sent to any other address than the one it was stored for.
+// token is only sent to the address for which it was stored.
 type Login struct {
-	// URL is the server to talk to when nothing else names one.
+	// URL is the server to use if no other one is named.
 	URL    string            `json:"url,omitempty"`
 	Tokens map[string]string `json:"tokens,omitempty"`
 }
@@ -32,7 +33,7 @@ func Path() (string, error) {
 	return filepath.Join(dir, "fermata", "login.json"), nil
 }
 
-// Load reads the file. One that does not exist is an empty login.
+// Load reads the file. If the file does not exist, it returns an empty login.
 func Load(path string) (Login, error) {
 	var l Login
 	data, err := os.ReadFile(path)
@@ -48,8 +49,8 @@ func Load(path string) (Login, error) {
 	return l, nil
 }
 
-// Address returns the server to talk to: the one that is asked for, else the
-// stored one, else [DefaultURL].
+// Address returns the address of the server to use: asked, else the stored one,
+// else [DefaultURL].
 func (l Login) Address(asked string) string {
 	for _, url := range []string{asked, l.URL} {
 		if url = Canonical(url); url != "" {
@@ -59,11 +60,12 @@ func (l Login) Address(asked string) string {
 	return DefaultURL
 }
 
-// Token returns the token that was stored for the server, "" when none was.
+// Token returns the token that was stored for the server, or "" if there is
+// none.
 func (l Login) Token(url string) string { return l.Tokens[Canonical(url)] }
 
-// With returns the login with a token for the server, which becomes the one
-// to talk to.
+// With returns a copy of the login with a token for the server. This server
+// becomes the one to use.
 func (l Login) With(url, token string) Login {
 	tokens := make(map[string]string, len(l.Tokens)+1)
 	for u, t := range l.Tokens {
@@ -73,11 +75,12 @@ func (l Login) With(url, token string) Login {
 	return Login{URL: Canonical(url), Tokens: tokens}
 }
 
-// Canonical is the one spelling of a server's address.
+// Canonical returns the canonical spelling of a server's address: without
+// spaces around it and without slashes at its end.
 func Canonical(url string) string { return strings.TrimRight(strings.TrimSpace(url), "/") }
 
-// Save writes the file so that only its owner can read it. It is replaced as
-// a whole, so that a crash leaves the old one.
+// Save writes the file so that only its owner can read it. It replaces the
+// whole file at once, so a crash leaves the old file.
 func (l Login) Save(path string) error {
 	data, err := json.MarshalIndent(l, "", "  ")
 	if err != nil {
@@ -86,12 +89,13 @@ func (l Login) Save(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("store the login: %w", err)
 	}
-	// CreateTemp makes files of mode 0600.
+	// CreateTemp creates files with mode 0600.
 	f, err := os.CreateTemp(filepath.Dir(path), ".login-*")
 	if err != nil {
 		return fmt.Errorf("store the login: %w", err)
 	}
-	// After the rename there is nothing left to remove.
+	// After the rename, the temporary file does not exist, so Remove does
+	// nothing.
 	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.Write(append(data, '\n'))
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// AllKinds lists the kinds of channels that there are.
+// AllKinds lists the kinds of channels that this server supports.
 func (s *Service) AllKinds(_ context.Context, c fermata.Caller) ([]fermata.ChannelKind, error) {
 	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (s *Service) Channels(ctx context.Context, c fermata.Caller) ([]*fermata.Ch
 	return all, err
 }
 
-// addOpenError adds why a channel cannot be used that could not be opened.
+// addOpenError sets the last error of a channel that could not be opened, if it has none yet.
 func (s *Service) addOpenError(workspace string, c *fermata.Channel) *fermata.Channel {
 	if l := s.workspace(workspace).channelByID(c.ID); l != nil && l.opened != nil && c.LastError == "" {
 		c.LastError = words(l.opened)
@@ -60,9 +60,8 @@ func (s *Service) ChannelNamed(ctx context.Context, c fermata.Caller, name strin
 	return s.addOpenError(c.WorkspaceID, s.hideSecrets(found)), nil
 }
 
-// accept checks settings as they are to be stored, completes them, and makes
-// sure that a channel can be made of them. It returns them and what is to be
-// shown this once.
+// accept checks new settings, completes them in row, and makes sure that a channel can be opened with them. It
+// returns the settings that are shown only this once.
 func (s *Service) accept(workspace string, row *fermata.Channel, before map[string]any) (once map[string]any, err error) {
 	k, ok := s.kind(row.Kind)
 	if !ok {
@@ -86,7 +85,7 @@ func (s *Service) accept(workspace string, row *fermata.Channel, before map[stri
 	return once, err
 }
 
-// prepare completes the settings, and notes what that added.
+// prepare completes the settings, and adds to once the values that it made.
 func (k Kind) prepare(row *fermata.Channel, before, once map[string]any) error {
 	var old json.RawMessage
 	if before != nil {
@@ -110,8 +109,8 @@ func (k Kind) prepare(row *fermata.Channel, before, once map[string]any) error {
 	return nil
 }
 
-// containsValue reports whether the settings held the value already, under any name: an
-// old secret that stays valid for a while is not shown again.
+// containsValue reports whether the settings contain the value under any name. An old secret that stays valid for a
+// while is therefore not shown again.
 func containsValue(settings map[string]any, v any) bool {
 	for _, old := range settings {
 		if reflect.DeepEqual(old, v) {
@@ -121,8 +120,8 @@ func containsValue(settings map[string]any, v any) bool {
 	return false
 }
 
-// writeChannel writes a channel and returns it to its writer, with the secrets that were made for it. The reply that is
-// stored for a repeated call has no secrets.
+// writeChannel writes a channel and returns it to the caller, with the secrets that were made for it. The reply that
+// is stored for a repeated call contains no secrets.
 func (s *Service) writeChannel(ctx context.Context, c fermata.Caller, write func(*store.Tx) (row *fermata.Channel, made map[string]any, err error)) (*fermata.Channel, error) {
 	var once map[string]any
 	shown, err := engine.Write(ctx, s.e, c, fermata.ToManageChannels, func(tx *store.Tx) (*fermata.Channel, error) {
@@ -172,7 +171,7 @@ func (s *Service) AddChannel(ctx context.Context, c fermata.Caller, n fermata.Ne
 	})
 }
 
-// facts is what events tell of a channel: nothing that is secret.
+// facts returns the data of a channel for events. It contains no secrets.
 func facts(c *fermata.Channel) map[string]any {
 	return map[string]any{"channel_id": c.ID, "name": c.Name, "kind": c.Kind, "enabled": c.Enabled}
 }
@@ -242,8 +241,8 @@ func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name stri
 	})
 }
 
-// renameInRoutes keeps the routes of a channel that was renamed. A step that
-// names a kind stays as it is.
+// renameInRoutes renames a channel in the routes. If the old name is also a kind of a channel, the routes stay as
+// they are.
 func renameInRoutes(tx *store.Tx, c fermata.Caller, from string, row *fermata.Channel) error {
 	if from == row.Name {
 		return nil
@@ -266,7 +265,7 @@ func renameInRoutes(tx *store.Tx, c fermata.Caller, from string, row *fermata.Ch
 	return nil
 }
 
-// leadNowhere lists the steps of routes that lead nowhere without a channel.
+// leadNowhere lists the steps of routes that lead nowhere when the channel without is removed.
 func leadNowhere(tx *store.Tx, without *fermata.Channel) ([]string, error) {
 	plan, err := tx.Plan()
 	if err != nil {
@@ -280,8 +279,8 @@ func leadNowhere(tx *store.Tx, without *fermata.Channel) ([]string, error) {
 	return append([]string{}, plan.Routes.LeadingNowhere([]string{without.Name, without.Kind}, channels)...), nil
 }
 
-// RemoveChannel removes a channel, and tells which steps of routes lead nowhere
-// then. What was sent over it stays on record.
+// RemoveChannel removes a channel, and returns the steps of routes that then lead nowhere. The messages that were
+// sent over the channel stay on record.
 func (s *Service) RemoveChannel(ctx context.Context, c fermata.Caller, name string) (*fermata.ChannelRemoval, error) {
 	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err
@@ -307,7 +306,7 @@ func (s *Service) RemoveChannel(ctx context.Context, c fermata.Caller, name stri
 	})
 }
 
-// Routes returns where questions go.
+// Routes returns the routes of questions.
 func (s *Service) Routes(ctx context.Context, c fermata.Caller) (fermata.Routes, error) {
 	if err := c.May(fermata.ToReadPolicy, fermata.Somewhere); err != nil {
 		return fermata.Routes{}, err
@@ -316,7 +315,7 @@ func (s *Service) Routes(ctx context.Context, c fermata.Caller) (fermata.Routes,
 	return plan.Routes, err
 }
 
-// SetRoutes says where questions go that are asked from now on.
+// SetRoutes sets the routes for questions that are asked later.
 func (s *Service) SetRoutes(ctx context.Context, c fermata.Caller, routes fermata.Routes) (fermata.Routes, error) {
 	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return routes, err
@@ -342,9 +341,8 @@ func setRoutes(tx *store.Tx, c fermata.Caller, routes fermata.Routes) {
 	tx.Append(&fermata.Event{Type: fermata.EventRoutesChanged, Actor: c.Actor(), Data: data(map[string]any{"routes": routes})})
 }
 
-// routable lists what a step of a route may name: the channels, and the kinds
-// that there are, whether they have a channel yet or not. The default routes
-// name such kinds.
+// routable lists the names that a step of a route may contain: the channels, and the supported kinds, even those
+// without a channel. The default routes name such kinds.
 func (s *Service) routable(channels []*fermata.Channel) []string {
 	var names []string
 	for _, ch := range channels {

@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// alertData is what the event of an alert adds.
+// alertData is the data of an alert event.
 type alertData struct {
 	// Kind is undelivered, channel or worker.
 	Kind    string `json:"kind"`
@@ -21,18 +21,18 @@ type alertData struct {
 }
 
 const (
-	// watchGrace is how long after its last step a question must have reached
-	// somebody; sooner where the deadline is near.
+	// watchGrace is the time after the last step of a question's route within
+	// which the question must have reached a person. The time is shorter if the
+	// deadline is near.
 	watchGrace = time.Minute
 	watchEvery = 5 * time.Second
 )
 
-// watched is the channel of rows that look whether anybody was reached. They
-// are nobody's messages.
+// watched is the kind of rows that check whether a question reached a person.
+// These rows are not messages.
 const watched = "watch"
 
-// watch plans a look whether anything that was sent for an urgent question
-// arrived.
+// watch plans a check whether any message about an urgent question arrived.
 func (b *batch) watch(q *fermata.Question, steps []step, e *fermata.Event) {
 	last := time.Duration(0)
 	for _, s := range steps {
@@ -47,8 +47,8 @@ func (b *batch) watch(q *fermata.Question, steps []step, e *fermata.Event) {
 	b.lookAt(q, notice.Alert, at, "watch")
 }
 
-// lookAt plans a row that is nobody's message: at the instant the question is looked
-// at for the purpose.
+// lookAt plans a row that is not a message: a check of the question at the
+// instant, for the purpose.
 func (b *batch) lookAt(q *fermata.Question, purpose notice.Purpose, at time.Time, what string) {
 	at = fermata.Cut(at)
 	b.rows = append(b.rows, &fermata.Delivery{
@@ -58,8 +58,9 @@ func (b *batch) lookAt(q *fermata.Question, purpose notice.Purpose, at time.Time
 	})
 }
 
-// look raises an alert for every urgent question that reached nobody and for tasks
-// that no worker takes, and reminds of questions that wait for long, until ctx ends.
+// look runs the regular checks until ctx ends. It raises an alert for urgent
+// questions that reached no person, and for tasks that no worker takes. It
+// sends reminders of questions that have waited long.
 func (w *workspace) look(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -127,7 +128,8 @@ func (w *workspace) lookOnce(ctx context.Context) error {
 	return err
 }
 
-// judge ends a look: the question has reached somebody, or operators are told.
+// judge ends a check: either the question has reached a person, or it tells the
+// operators.
 func (w *workspace) judge(tx *store.Tx, look *fermata.Delivery) error {
 	q, err := tx.Question(look.QuestionID)
 	if err != nil {
@@ -161,7 +163,8 @@ func (w *workspace) judge(tx *store.Tx, look *fermata.Delivery) error {
 	return nil
 }
 
-// alertUndelivered tells operators of a question that has reached nobody.
+// alertUndelivered tells the operators about a question that has reached no
+// person.
 func alertUndelivered(tx *store.Tx, q *fermata.Question, why string) {
 	tx.Append(&fermata.Event{
 		Type: fermata.EventDeliveryAlert, TaskID: q.TaskID, QuestionID: q.ID, Actor: fermata.System,
@@ -179,7 +182,7 @@ func deadlineText(q *fermata.Question) string {
 	return " until " + q.Deadline.UTC().Format(time.RFC3339)
 }
 
-// alertChannel tells operators of a channel that has failed for a while.
+// alertChannel tells the operators about a channel that has failed for a while.
 func alertChannel(tx *store.Tx, c *fermata.Channel) {
 	tx.Append(&fermata.Event{
 		Type: fermata.EventDeliveryAlert, Actor: fermata.System,
@@ -191,8 +194,8 @@ func alertChannel(tx *store.Tx, c *fermata.Channel) {
 	})
 }
 
-// alert plans the messages by which operators are told: over every channel but
-// the one at fault, and never in public.
+// alert plans the messages to the operators. They go over every channel except
+// the faulty one, and never over a public one.
 func (b *batch) alert(e *fermata.Event) {
 	var d alertData
 	if json.Unmarshal(e.Data, &d) != nil {
@@ -206,7 +209,7 @@ func (b *batch) alert(e *fermata.Event) {
 			continue
 		}
 		for _, a := range b.people.addresses(l.kind, members) {
-			// Two channels of a kind reach a person at the same address.
+			// Two channels of the same kind reach a person at the same address.
 			place := info.Kind + "/" + a.member + "/" + a.device
 			if a.member != "" && told[place] {
 				continue

@@ -12,20 +12,21 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Announcement is a message that asks for nothing.
+// Announcement is a message that needs no answer.
 type Announcement struct {
-	// Key makes that the same is sent once.
+	// Key identifies the message: messages with the same key are sent once.
 	Key string
-	// Channels names channels, or kinds of them.
+	// Channels are names of channels, or kinds of channels.
 	Channels []string
-	// Members are handles of whom it is for, where a channel reaches people;
-	// empty is everybody who looks after the server.
+	// Members are the handles of the recipients, for channels that reach
+	// people. If it is empty, the recipients are the operators.
 	Members     []string
 	TaskID      string
 	Title, Body string
 }
 
-// Announce sends a message, and returns to how many places it is on its way.
+// Announce sends a message, and returns the number of deliveries that it
+// planned.
 func (s *Service) Announce(ctx context.Context, workspace string, a Announcement) (int, error) {
 	w := s.workspace(workspace)
 	p, err := w.loadPeople(ctx)
@@ -70,8 +71,8 @@ func (s *Service) Announce(ctx context.Context, workspace string, a Announcement
 	return len(b.rows), err
 }
 
-// byHandle returns the members with the handles; without any, who looks after
-// the server.
+// byHandle returns the members with the handles, or the operators if there are
+// no handles.
 func (p *people) byHandle(handles []string) ([]*fermata.Member, error) {
 	if len(handles) == 0 {
 		return p.operators(), nil
@@ -87,8 +88,9 @@ func (p *people) byHandle(handles []string) ([]*fermata.Member, error) {
 	return found, nil
 }
 
-// Settings returns the settings of the workspace's first channel of a kind that
-// is switched on, secrets among them: for tools that use the same system.
+// Settings returns the settings of the workspace's first enabled channel of a
+// kind, including the secrets. It is for tools that use the same system as the
+// channel.
 func (s *Service) Settings(ctx context.Context, workspace, kind string) (json.RawMessage, error) {
 	k, ok := s.kind(kind)
 	if !ok {

@@ -11,8 +11,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// TestMessagesHaveALinkWhereItIsEnough looks at the link of a message: it is
-// the person's own, and there is none above a low risk or beside a secret.
+// TestMessagesHaveALinkWhereItIsEnough checks the link of a message. The link
+// belongs to the recipient. There is none if the risk is higher than low, or if
+// the question contains a secret.
 func TestMessagesHaveALinkWhereItIsEnough(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

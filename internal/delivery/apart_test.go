@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// TestAgentsSeeNoDeliveriesOfOthers: an agent is nobody whom anything is sent
-// to. It learns who was told of a question, and not what.
+// TestAgentsSeeNoDeliveriesOfOthers checks that an agent, which receives no
+// messages, sees who was told about a question, but not the content.
 func TestAgentsSeeNoDeliveriesOfOthers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

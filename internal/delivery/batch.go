@@ -9,32 +9,32 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// batch is a number of events and what is to be planned for them.
+// batch is a number of events, and the deliveries that are planned for them.
 type batch struct {
 	w        *workspace
 	channels []*openChannel
 	people   *people
-	// plan is what was read of the cursor, the routes and earlier subscriptions.
+	// plan is the cursor, the routes and the earlier subscriptions, as they were read.
 	plan   store.Plan
 	events []*fermata.Event
-	// head is the number up to which the batch plans.
+	// head is the number of the last event for which the batch plans.
 	head int64
 	now  time.Time
 
 	questions map[string]*fermata.Question
 	wishes    map[string]fermata.Preferences
-	// rows are the deliveries to add; wants says which messages must show what.
+	// rows are the deliveries to add. wants is, by question, the number of the event that its messages must show.
 	rows  []*fermata.Delivery
 	wants map[string]int64
-	// told says of questions why nobody is told of them now; empty where somebody
-	// is. alarms are those of which operators hear at once.
+	// told is, by question, why no person is told about it at the moment; it is empty if one is told. alarms are the
+	// questions about which the operators are told at once.
 	told   map[string]string
 	alarms []*fermata.Question
-	// stale says that the channels or the routes had changed, and nothing was written.
+	// stale reports whether the channels or the routes had changed, so that nothing was written.
 	stale bool
 }
 
-// read reads the events and what they are about.
+// read reads the events, the people and the questions that the events are about.
 func (b *batch) read(ctx context.Context, r store.Reader, after int64) error {
 	var subscribed []string
 	for _, l := range b.channels {
@@ -62,7 +62,7 @@ func (b *batch) read(ctx context.Context, r store.Reader, after int64) error {
 	return b.loadSubjects(r)
 }
 
-// loadSubjects reads the questions and the tasks of the events.
+// loadSubjects reads the questions of the events, and the members' preferences.
 func (b *batch) loadSubjects(r store.Reader) error {
 	var questionIDs []string
 	for _, e := range b.events {
@@ -86,27 +86,27 @@ func (b *batch) loadSubjects(r store.Reader) error {
 	return err
 }
 
-// sleptThrough reports whether a question timed out while a message about it
-// waited for the end of quiet hours: the person is told then.
+// sleptThrough reports whether a question timed out while a message about it waited for the end of quiet hours. In
+// this case the person is told about the end.
 func sleptThrough(d *fermata.Delivery, q *fermata.Question) bool {
 	return d.Reason == fermata.WaitsForQuiet && q.Status == fermata.TimedOut
 }
 
-// note keeps why nobody is told of a question, where that is other than it was.
+// note records why no person is told about a question, if the reason changed.
 func (b *batch) note(q *fermata.Question, why string) {
 	if q.Unreached != why {
 		b.told[q.ID], q.Unreached = why, why
 	}
 }
 
-// idle reports whether nothing is to be written for the events: progress that
-// nobody has switched on is like everything else that nobody hears of.
+// idle reports whether there is nothing to write for the events. Progress that no member subscribed to needs no
+// write.
 func (b *batch) idle() bool {
 	planned := func(e *fermata.Event) bool { return e.Type != fermata.EventProgressReported }
 	return len(b.rows) == 0 && !hearProgress(b.wishes) && !slices.ContainsFunc(b.events, planned)
 }
 
-// planEvents finds out what to send for every event.
+// planEvents plans the deliveries for every event.
 func (b *batch) planEvents() {
 	for _, e := range b.events {
 		b.planForSubscribers(e)
@@ -140,7 +140,7 @@ func (b *batch) planEvents() {
 	}
 }
 
-// write adds the rows, and has messages brought up to date.
+// write adds the rows, and makes existing messages due that must show a newer event.
 func (b *batch) write(tx *store.Tx) error {
 	for _, d := range b.rows {
 		tx.PlanDelivery(d)

@@ -10,17 +10,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// step is one place of a route: a channel, when, and on which condition.
+// step is one step of a route: a channel, a delay and a condition.
 type step struct {
 	channel *openChannel
 	delay   time.Duration
 	when    fermata.RouteWhen
-	// named says that the question itself asked for it.
+	// named reports whether the question itself names the channel.
 	named bool
 }
 
-// steps returns where a question goes: first what it names itself, then its
-// route. A channel that stands in both is used once, when it comes first.
+// steps returns the steps for a question: the channels that the question names,
+// then its route. A channel that is in both is used once, with the shorter
+// delay.
 func (b *batch) steps(named []string, route []fermata.RouteStep) []step {
 	var all []step
 	add := func(s step) {
@@ -45,8 +46,8 @@ func (b *batch) steps(named []string, route []fermata.RouteStep) []step {
 	return all
 }
 
-// asked plans what is sent for a new question: where its route leads, the
-// reminders, and a look whether anything of it arrived.
+// asked plans the deliveries for a new question: the messages along its route,
+// the reminders, and a check whether one of them arrived.
 func (b *batch) asked(q *fermata.Question, e *fermata.Event) {
 	steps := b.steps(q.Channels, b.plan.Routes.ForType(q.Type))
 	members := b.people.mayAnswer(q)
@@ -70,8 +71,8 @@ func (b *batch) asked(q *fermata.Question, e *fermata.Event) {
 	}
 }
 
-// escalated plans what is sent when a question reaches its next level: the
-// people whom it adds hear of it at once.
+// escalated plans the deliveries for a question that reaches its next level.
+// The people whom the level adds are told at once.
 func (b *batch) escalated(q *fermata.Question, e *fermata.Event) {
 	if q.EscalationLevel < 1 || q.EscalationLevel > len(q.Escalation) {
 		return
@@ -93,14 +94,15 @@ func (b *batch) escalated(q *fermata.Question, e *fermata.Event) {
 	}
 }
 
-// assigned plans what is sent to people whom a question was given to.
+// assigned plans the deliveries to the people to whom a question was assigned.
 func (b *batch) assigned(q *fermata.Question, e *fermata.Event) {
 	members := b.people.mayAnswer(q)
 	for _, s := range b.steps(q.Channels, b.plan.Routes.ForType(q.Type)) {
 		if s.channel.kind.To == ToPlace {
 			continue
 		}
-		// Who was asked before is not asked again: the key is the same.
+		// A person who was asked before is not asked again, because the key of
+		// the delivery is the same.
 		b.toAll(q, s, members, notice.Asked, e.At.Add(s.delay), "asked")
 	}
 }
@@ -125,7 +127,7 @@ func (b *batch) toAll(q *fermata.Question, s step, members []*fermata.Member, pu
 	}
 }
 
-// row makes a delivery that waits.
+// row returns a new delivery that waits.
 func (b *batch) row(l *openChannel, a address, purpose notice.Purpose, at time.Time, unique string) *fermata.Delivery {
 	at = fermata.Cut(at)
 	info := l.info()
@@ -136,7 +138,8 @@ func (b *batch) row(l *openChannel, a address, purpose notice.Purpose, at time.T
 	}
 }
 
-// planForSubscribers plans an event for the machines that subscribe to its type.
+// planForSubscribers plans an event for the machines that subscribe to its
+// type.
 func (b *batch) planForSubscribers(e *fermata.Event) {
 	for _, l := range b.channels {
 		if info := l.info(); e.At.Before(info.CreatedAt) || !subscribes(b.subscriptionsAt(l, e.Seq), e.Type) {
@@ -148,8 +151,8 @@ func (b *batch) planForSubscribers(e *fermata.Event) {
 	}
 }
 
-// subscriptionsAt are the types of events that the channel's settings named when
-// an event happened.
+// subscriptionsAt returns the types of events to which the channel subscribed
+// when the event seq happened.
 func (b *batch) subscriptionsAt(l *openChannel, seq int64) []string {
 	id := l.info().ID
 	for _, s := range b.plan.Earlier {
@@ -160,7 +163,7 @@ func (b *batch) subscriptionsAt(l *openChannel, seq int64) []string {
 	return l.subscriptions()
 }
 
-// subscriptions are the types of events that the channel's settings name.
+// subscriptions returns the types of events to which the channel subscribes.
 func (l *openChannel) subscriptions() []string {
 	info := l.info()
 	return subscriptions(&info)
@@ -181,7 +184,8 @@ func subscribes(types []string, t fermata.EventType) bool {
 	return slices.Contains(types, "*") || slices.Contains(types, string(t))
 }
 
-// progress plans what people hear of progress who have switched that on.
+// progress plans the messages about progress to the members who switched these
+// on.
 func (b *batch) progress(e *fermata.Event) {
 	var d struct {
 		Message string `json:"message"`

@@ -18,15 +18,16 @@ import (
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
-// withToken is a member who calls with a token of these scopes.
+// withToken returns a member who calls with a token with these scopes.
 func (w *world) withToken(name string, scopes ...fermata.Scope) fermata.Caller {
 	c := w.caller(name)
 	c.TokenID, c.Scopes, c.Assurance = "tok_"+name, scopes, fermata.AssuranceChannel
 	return c
 }
 
-// Nobody reads in what was sent how to answer in another person's name, or in
-// their own without signing in: not the program that asked, not an operator.
+// The stored content of a message does not show how to answer in another
+// person's name, or without signing in. This holds for the program that asked,
+// and for operators.
 func TestWhatDecidesIsNotShownAgain(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -50,7 +51,7 @@ func TestWhatDecidesIsNotShownAgain(t *testing.T) {
 		if strings.Contains(kept.Content, link) || strings.Contains(kept.Content, sent.Reply) || !strings.Contains(kept.Content, q.Title) {
 			t.Errorf("the database keeps %q", kept.Content)
 		}
-		// A row of an earlier version.
+		// This is a row that an earlier version wrote.
 		w.ok(w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 			tx.SetContent(d.ID, "Which?\nAnswer: "+sent.Answer+"\nreply+"+sent.Reply+"@example.com")
 			return nil
@@ -78,7 +79,7 @@ func TestWhatDecidesIsNotShownAgain(t *testing.T) {
 	})
 }
 
-// Only who operates the project of a message has it sent once more.
+// Only an operator of the message's project can send it again.
 func TestOperatorsOfTheProjectSendAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.SQLite(t), setup{to: delivery.ToPeople})
@@ -99,7 +100,7 @@ func TestOperatorsOfTheProjectSendAgain(t *testing.T) {
 	w.ok(err)
 }
 
-// logged is what a log says.
+// logged is the text of a log.
 type logged struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -117,7 +118,8 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// echo is a channel whose remote system refuses a message and repeats it.
+// echo is a channel whose remote system refuses a message and repeats its text
+// in the error.
 type echo struct{}
 
 func (echo) Check(context.Context) error { return nil }
@@ -130,7 +132,7 @@ func (echo) Update(_ context.Context, _ *notice.Notice, sent notice.Receipt) (no
 	return sent, nil
 }
 
-// What a remote system repeats of a message is not kept and not told either.
+// A text of a message that a remote system repeats is neither stored nor shown.
 func TestErrorsTellNoLink(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -177,7 +179,7 @@ func TestErrorsTellNoLink(t *testing.T) {
 	})
 }
 
-// A reply that quotes the message hands no link to the agent.
+// A reply that quotes the message passes no link on to the agent.
 func TestRepliesHandOnNoLink(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.SQLite(t), setup{to: delivery.ToPeople})

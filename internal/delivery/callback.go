@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// callBack plans that whoever asked is told how the question ended, where they
-// named an address for it.
+// callBack plans the callback to the asker with the outcome of the question, if
+// the question names an address for it.
 func (b *batch) callBack(q *fermata.Question, e *fermata.Event) {
 	if q == nil || q.CallbackURL == "" {
 		return
@@ -20,7 +20,7 @@ func (b *batch) callBack(q *fermata.Question, e *fermata.Event) {
 		if l.kind.To != ToAsker {
 			continue
 		}
-		// One is enough, however many sign.
+		// One callback is enough, however many channels of this kind there are.
 		d := b.row(l, address{}, notice.Event, b.now, "callback/"+q.ID)
 		d.QuestionID, d.TaskID, d.EventSeq = q.ID, q.TaskID, e.Seq
 		b.rows = append(b.rows, d)
@@ -28,9 +28,9 @@ func (b *batch) callBack(q *fermata.Question, e *fermata.Event) {
 	}
 }
 
-// calledBack is what is posted to whoever asked. They get the answer as it was
-// given, as they would by asking for it: what is cut out of it could not be
-// used.
+// calledBack is the body of the callback to the asker. It contains the answer
+// as it was given, as the API returns it: with a part removed, the asker could
+// not use it.
 type calledBack struct {
 	Type      string         `json:"type"`
 	Timestamp time.Time      `json:"timestamp"`
@@ -49,7 +49,8 @@ type calledBackData struct {
 	Metadata   map[string]string      `json:"metadata,omitempty"`
 }
 
-// outcomeOf fills in how the question of a delivery ended, and where that goes.
+// outcomeOf fills in the outcome of the delivery's question, and the address of
+// the callback.
 func outcomeOf(r store.Reader, c *claim, n *notice.Notice) error {
 	q, err := r.Question(c.QuestionID)
 	if err != nil {

@@ -9,64 +9,67 @@ import (
 )
 
 // Channel carries messages to people or machines. One value serves one
-// configured channel and is used by many goroutines. How a failed Send or Update
-// goes on is told by a [notice.SendError]; any other error is tried again later.
+// configured channel, and many goroutines use it. A failed Send or Update
+// returns a [notice.SendError] that tells how to go on; after any other error,
+// the call is repeated later.
 type Channel interface {
-	// Check asks the remote system whether the settings work, and says what is
-	// wrong with the remedy as a hint.
+	// Check asks the remote system whether the settings work. The error tells
+	// what is wrong, with the remedy as a hint.
 	Check(ctx context.Context) error
-	// Send sends a message. It may be called again for the same delivery when
-	// it is not known whether the first one arrived.
+	// Send sends a message. It may be called again for the same delivery if it
+	// is unknown whether the first message arrived.
 	Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error)
-	// Update makes a message that was sent say what the notice says now. A
-	// channel whose messages cannot be changed sends what people there expect
-	// instead, or nothing.
+	// Update changes a sent message to the current contents of the notice. A
+	// channel whose messages cannot be changed sends another message that
+	// people expect there, or nothing.
 	Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error)
 }
 
 // Receiver is a channel to which the remote system sends HTTP requests, below
 // /v1/inbound/{name of the channel}/. The handler checks signatures, freshness
-// and repetition before it hears anything, and answers in time.
+// and repetition before it calls hear, and replies in time.
 type Receiver interface {
 	Handler(hear notice.Hear) http.Handler
 }
 
-// Listener is a channel that fetches what came back: it keeps a connection or
-// looks again and again, until ctx ends. One process at a time listens.
+// Listener is a channel that fetches incoming messages: it keeps a connection
+// or polls, until ctx ends. Only one process at a time listens.
 type Listener interface {
 	Listen(ctx context.Context, hear notice.Hear) error
 }
 
-// Voucher is a channel that says whether its remote system vouches for who answers
-// there. Where it does not, an answer is as strong as a link.
+// Voucher is a channel that tells whether its remote system vouches for the
+// identity of the people there. If it does not, an answer has the assurance of
+// a link.
 type Voucher interface {
 	Vouches() bool
 }
 
-// Keyed is a channel with a key that pages give to browsers.
+// Keyed is a channel with a public key that pages give to browsers.
 type Keyed interface {
 	PublicKey(ctx context.Context) (string, error)
 }
 
-// DeviceTaker is a channel that says which devices it sends to.
+// DeviceTaker is a channel that decides to which devices it sends.
 type DeviceTaker interface {
 	MayAdd(subscription json.RawMessage) error
 }
 
-// Audience says to whom the messages of a channel go.
+// Audience tells to whom the messages of a channel go.
 type Audience int
 
 // Audiences.
 const (
-	// ToPlace is one message to a place of the channel's own.
+	// ToPlace is one message to the channel's own place.
 	ToPlace Audience = iota
-	// ToPeople is one message to each person who can be reached there.
+	// ToPeople is one message to each person who can be reached over the
+	// channel.
 	ToPeople
-	// ToPeopleOrPlace is a message to each person, and one to the place where
-	// nobody can be reached.
+	// ToPeopleOrPlace is a message to each person. If no person can be reached,
+	// it is one message to the channel's own place.
 	ToPeopleOrPlace
-	// ToAsker is one message to the address that the question itself names for
-	// its outcome. Nobody hears of a question there.
+	// ToAsker is one message with the outcome of a question, to the address
+	// that the question names. No person is told about a question there.
 	ToAsker
 )
 
@@ -74,22 +77,23 @@ const (
 type Kind struct {
 	Name string
 	To   Audience
-	// BuiltIn says that there is one channel of the kind, named after it, which
-	// comes with the server. Fixed are its settings where the server was given
-	// them; nil lets them be changed.
+	// BuiltIn reports whether there is one channel of the kind, named after it,
+	// which comes with the server. Fixed are its settings if the server was
+	// started with them; if Fixed is nil, they can be changed.
 	BuiltIn bool
 	Fixed   json.RawMessage
-	// Prepare completes settings before they are stored; nil takes them as they
-	// are. What it adds is shown once, secrets too.
+	// Prepare completes settings before they are stored; nil stores them as
+	// they are. The values that it adds are shown once, even secrets.
 	Prepare func(before, after json.RawMessage) (json.RawMessage, error)
-	// Settings is the JSON Schema of the settings, Secrets names those of them
-	// that are never shown again.
+	// Settings is the JSON Schema of the settings. Secrets are the names of
+	// those settings that are never shown again.
 	Settings json.RawMessage
 	Secrets  []string
-	// Public says that people who may not read the project can see what is
-	// sent: context is withheld there unless the question shares it.
+	// Public reports whether people who may not read the project can see the
+	// messages. Then a message contains no context unless the question shares
+	// it.
 	Public bool
-	// Open makes a channel of settings that fit the schema; secrets are among
-	// them. It connects to nothing.
+	// Open makes a channel from settings that match the schema and include the
+	// secrets. It makes no connection.
 	Open func(settings json.RawMessage, env notice.Env) (Channel, error)
 }

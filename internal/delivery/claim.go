@@ -15,16 +15,15 @@ const renewClaimEvery = fermata.DeliveryLease / 3
 // claim is a delivery that this process has the right to work on.
 type claim struct {
 	*fermata.Delivery
-	// late is how long after its time it was claimed.
+	// late is the time from when the delivery was due until it was claimed.
 	late time.Duration
-	// doubtful says that somebody claimed it before and was not heard of again:
-	// the message may have gone out.
+	// doubtful reports whether an earlier claim ended without a result, so that the message may have been sent.
 	doubtful bool
-	// with are the other messages of a digest.
+	// with are the other deliveries of the same digest.
 	with []*fermata.Delivery
 }
 
-// claim takes the deliveries that are still due.
+// claim claims those of the deliveries that are still due.
 func (l *openChannel) claim(ctx context.Context, due []store.Due) ([]*claim, error) {
 	var ids []string
 	for _, d := range due {
@@ -56,7 +55,7 @@ func (l *openChannel) claim(ctx context.Context, due []store.Due) ([]*claim, err
 	return claims, err
 }
 
-// gather claims what goes into the same digest.
+// gather claims the other deliveries that go into the same digest.
 func (l *openChannel) gather(tx *store.Tx, c *claim, taken map[string]bool) error {
 	if c.Purpose != string(notice.Digest) || c.State != fermata.DeliveryWaiting {
 		return nil
@@ -90,16 +89,15 @@ func idsOf(deliveries []*fermata.Delivery) []string {
 	return ids
 }
 
-// hold renews the lease of a claim until release is called. A message that takes long is
-// then sent once, and one whose process dies is soon sent by another process. After
-// release nothing changes the claim.
+// hold renews the lease of a claim until release is called. So a message that takes long is sent once, and a message
+// whose process dies is soon sent by another process. After release, the claim does not change.
 func (l *openChannel) hold(ctx context.Context, c *claim) (release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		runEvery(ctx, renewClaimEvery, func() {
-			// A write that has begun is not given up: its outcome must be known.
+			// A write that has begun is not cancelled, because its outcome must be known.
 			if err := l.renew(context.WithoutCancel(ctx), c); err != nil {
 				l.w.s.Log.WarnContext(ctx, "renew the lease of a delivery", "delivery", c.ID, "error", err)
 			}
@@ -108,8 +106,7 @@ func (l *openChannel) hold(ctx context.Context, c *claim) (release func()) {
 	return func() { cancel(); <-ended }
 }
 
-// renew extends the lease of a claim, unless somebody else has claimed the delivery
-// meanwhile.
+// renew extends the lease of a claim, unless another process has claimed the delivery meanwhile.
 func (l *openChannel) renew(ctx context.Context, c *claim) error {
 	var until *time.Time
 	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {

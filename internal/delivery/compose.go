@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// compose makes the notice of a delivery. It returns none where nothing is to
-// be sent now, and then why.
+// compose makes the notice of a delivery. If nothing is to be sent at the moment, it returns no notice and the
+// outcome.
 func (l *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, *outcome, error) {
 	r := l.w.s.db.In(ctx, l.w.id)
 	now, err := l.w.s.db.Now(ctx)
@@ -60,7 +60,7 @@ func (l *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, *o
 	}
 }
 
-// eventOf returns an event as it is sent to machines: without secrets.
+// eventOf returns an event as it is sent to machines, without secrets.
 func eventOf(r store.Reader, seq int64) (json.RawMessage, error) {
 	events, err := r.Events(store.EventFilter{After: seq - 1, Before: seq + 1, Limit: 1})
 	if err != nil {
@@ -82,7 +82,7 @@ func eventOf(r store.Reader, seq int64) (json.RawMessage, error) {
 	return clean, nil
 }
 
-// recipient fills in to whom the message goes.
+// recipient fills in the recipient of the message.
 func (l *openChannel) recipient(r store.Reader, c *claim, p *people, n *notice.Notice) (fermata.Preferences, *outcome, error) {
 	if c.MemberID == "" {
 		return fermata.Preferences{}, nil, nil
@@ -139,8 +139,8 @@ func holderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, error)
 	return ended, err
 }
 
-// withhold returns the outcome of a message that its recipient may not see. Nothing is sent, and a message that was sent before
-// stays as it is.
+// withhold returns the outcome of a message that its recipient may not see. The message is not sent, and a message
+// that was sent before stays as it is.
 func withhold(c *claim) *outcome {
 	if c.State == fermata.DeliverySent {
 		return &outcome{rest: true}
@@ -218,7 +218,8 @@ func (l *openChannel) offer(ctx context.Context, r store.Reader, d *fermata.Deli
 	return err
 }
 
-// checkLink refuses an answer if the channel does not know who gives it, and the member may not answer the question by a link.
+// checkLink refuses an answer if the channel does not vouch for the person and the member may not answer the question
+// by a link.
 func (l *openChannel) checkLink(ctx context.Context, m *fermata.Member, q *fermata.Question) error {
 	if l.assurance() != fermata.AssuranceLink {
 		return nil
@@ -226,7 +227,7 @@ func (l *openChannel) checkLink(ctx context.Context, m *fermata.Member, q *ferma
 	return l.w.s.e.MayAnswerByLink(ctx, l.w.id, m, q)
 }
 
-// assurance is how strongly people are known who answer in the channel.
+// assurance returns the assurance of people who answer over the channel.
 func (l *openChannel) assurance() fermata.Assurance {
 	if v, ok := l.channel.(Voucher); ok && !v.Vouches() {
 		return fermata.AssuranceLink
@@ -234,11 +235,11 @@ func (l *openChannel) assurance() fermata.Assurance {
 	return fermata.AssuranceChannel
 }
 
-// mayDecide reports whether a message may offer to decide: to the member, or
-// in a place to whoever it may be that answers there.
+// mayDecide reports whether a message may offer a decision. The message is to the member, or to a place if memberID
+// is empty.
 func mayDecide(q *fermata.Question, c fermata.Caller, memberID string) bool {
 	if memberID == "" {
-		// Who answers there is found out when somebody does.
+		// It is known who answers in a place only when a person answers.
 		open := *q
 		open.Assignees, open.Approvals = nil, nil
 		return open.MayDecide(c) == nil
@@ -246,8 +247,8 @@ func mayDecide(q *fermata.Question, c fermata.Caller, memberID string) bool {
 	return q.MayDecide(c) == nil
 }
 
-// answerLink returns the address at which the member answers without signing
-// in, and none where that is not enough.
+// answerLink returns the address at which the member answers without signing in. It is empty if such an answer is not
+// allowed.
 func (l *openChannel) answerLink(ctx context.Context, q *fermata.Question, m *fermata.Member, whole bool) (string, error) {
 	if m == nil || !whole || l.w.s.PublicURL == "" {
 		return "", nil
@@ -259,13 +260,13 @@ func (l *openChannel) answerLink(ctx context.Context, q *fermata.Question, m *fe
 	return l.w.s.PublicURL + "/a/" + token, err
 }
 
-// holds looks whether a message that was not sent yet is still needed, and
-// may be sent now. It returns nil for yes.
+// holds returns nil if a message that was not sent yet is still needed and may be sent at the moment. Otherwise it
+// returns the outcome.
 func (l *openChannel) holds(ctx context.Context, c *claim, p *people, wishes fermata.Preferences, q *fermata.Question, now time.Time) (*outcome, error) {
 	closed := q.Status != fermata.Pending || q.IsOverdue(now)
 	switch m := p.byID[c.MemberID]; {
 	case closed && c.doubtful:
-		// Somebody may have been told of it already: they must be told of its end.
+		// The message may have been sent, so its recipient must be told how the question ended.
 		return nil, nil
 	case sleptThrough(c.Delivery, q):
 		if until := wishes.NotBefore(now, false); until.After(now) {
@@ -298,11 +299,10 @@ func (l *openChannel) holds(ctx context.Context, c *claim, p *people, wishes fer
 	return nil, nil
 }
 
-// may reads what a rule says as yes or no; why not does not matter here.
+// may reports whether a rule allows something; the reason of a refusal does not matter here.
 func may(refused error) bool { return refused == nil }
 
-// pageOpen reports whether those for whom the message is see the question
-// already.
+// pageOpen reports whether a recipient of the message has a page open and so sees the question already.
 func (l *openChannel) pageOpen(ctx context.Context, c *claim, p *people, q *fermata.Question) (bool, error) {
 	if c.MemberID != "" {
 		return l.w.s.hasPage(ctx, l.w.id, c.MemberID)
@@ -324,7 +324,7 @@ func namesChannel(q *fermata.Question, info fermata.Channel) bool {
 	return false
 }
 
-// digest makes the notice that gathers questions of low urgency.
+// digest makes a notice that gathers questions of low urgency.
 func (l *openChannel) digest(r store.Reader, c *claim, p *people, wishes fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
 	if until := wishes.NotBefore(n.At, false); until.After(n.At) {
 		return nil, &outcome{until: until, reason: fermata.WaitsForQuiet}, nil
@@ -364,14 +364,14 @@ func digestTitle(n int) string {
 	return strconv.Itoa(n) + " questions wait for an answer"
 }
 
-// memberCaller is a member who answers without a session.
+// memberCaller returns the caller for a member who answers without a session.
 func memberCaller(workspace string, m *fermata.Member, known fermata.Assurance) fermata.Caller {
 	c := m.Caller()
 	c.WorkspaceID, c.Assurance, c.Outside = workspace, known, true
 	return c
 }
 
-// caller is anybody who may answer.
+// caller returns the caller for an unknown person in a place; it has every permission.
 func caller(workspace string, known fermata.Assurance) fermata.Caller {
 	return fermata.Caller{
 		WorkspaceID: workspace, Kind: fermata.ActorHuman, Role: fermata.RoleAdmin, Scopes: []fermata.Scope{fermata.ScopeAdmin},

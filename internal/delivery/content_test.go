@@ -12,8 +12,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// What is kept of a long message ends with a whole letter; half of one is no
-// text to PostgreSQL, and the delivery would be sent again and again.
+// The stored content of a long message ends with a whole character. PostgreSQL
+// does not accept half a character, and the delivery would be sent again and
+// again.
 func TestALongMessageIsKeptToAWholeLetter(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

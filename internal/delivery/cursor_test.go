@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// planned is up to which event deliveries are planned.
+// planned returns the number of the last event whose deliveries are planned.
 func (w *world) planned() int64 {
 	w.Helper()
 	plan, err := w.db.In(w.Context(), store.DefaultWorkspace).Plan()
@@ -22,7 +22,7 @@ func (w *world) planned() int64 {
 	return plan.Seq
 }
 
-// happen writes events of which nobody hears.
+// happen writes n events without a subscriber.
 func (w *world) happen(n int) {
 	w.Helper()
 	w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
@@ -34,7 +34,7 @@ func (w *world) happen(n int) {
 	w.nudge()
 }
 
-// What nobody hears of costs no write of its own.
+// Events without a subscriber cost no write.
 func TestTheCursorMovesForWhatIsPlannedAndNowAndThen(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -52,7 +52,7 @@ func TestTheCursorMovesForWhatIsPlannedAndNowAndThen(t *testing.T) {
 		if len(stood) > 2 {
 			t.Errorf("the cursor stood at %d places", len(stood))
 		}
-		// Behind the cursor nothing is missed.
+		// No event after the cursor is missed.
 		w.happen(25)
 		w.ask(pick)
 		w.seen("ann", 2)
@@ -69,7 +69,7 @@ func (w *world) subscribe(types ...any) {
 	w.routes([]fermata.RouteStep{}...)
 }
 
-// arrives waits for so many events of a type, and looks that there are no more.
+// arrives waits for n events of a type, and checks that there are no more.
 func (w *world) arrives(typ string, n int) {
 	w.Helper()
 	count := func() int {
@@ -87,8 +87,8 @@ func (w *world) arrives(typ string, n int) {
 	}
 }
 
-// A channel hears of what happens from the change on, however far the cursor
-// had stayed behind.
+// A changed channel gets the events from the change on, however far the cursor
+// was behind.
 func TestAChangedChannelHearsNothingOfBefore(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -113,8 +113,8 @@ func TestAChangedChannelHearsNothingOfBefore(t *testing.T) {
 	})
 }
 
-// Each event goes to the channels that subscribed to it when it happened, also if it
-// is planned after a change.
+// Each event goes to the channels that subscribed to it when it happened, even
+// if it is planned after a change.
 func TestAChangedSubscriptionHoldsFromTheChangeOn(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -138,12 +138,12 @@ func TestAChangedSubscriptionHoldsFromTheChangeOn(t *testing.T) {
 		w.start()
 		w.ask(pick)
 		w.arrives("question.asked", 3)
-		w.arrives("task.created", 3+1) // With the task of the second question.
+		w.arrives("task.created", 3+1) // with the task of the second question
 	})
 }
 
-// A channel that is switched off gives up what was not sent yet, while others
-// still get it.
+// A channel that is switched off loses the events that were not sent yet. Other
+// channels still get them.
 func TestAChannelThatWasSwitchedOffHearsNothingOfBefore(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -165,8 +165,8 @@ func TestAChannelThatWasSwitchedOffHearsNothingOfBefore(t *testing.T) {
 	})
 }
 
-// Mail that a server is started with later is not sent for what was asked
-// before.
+// If a server is started with mail later, no mail is sent for questions that
+// were asked before.
 func TestAChannelThatComesWithTheServerHearsNothingOfBefore(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -195,8 +195,8 @@ func TestAChannelThatComesWithTheServerHearsNothingOfBefore(t *testing.T) {
 	})
 }
 
-// A question that is asked after a change of the routes goes by the new ones,
-// though the planner was at work when they changed.
+// A question that is asked after a change of the routes follows the new routes,
+// even if the planner was working during the change.
 func TestAQuestionGoesByTheRoutesThatWereSetBefore(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

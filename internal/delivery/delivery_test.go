@@ -15,7 +15,8 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 var pick = fermata.Ask{Question: "Which format?", Options: []fermata.Option{{Value: "toml"}, {Value: "yaml"}}}
 
-// TestAQuestionIsSentAndAnswered is the way from asking to an updated message.
+// TestAQuestionIsSentAndAnswered checks the whole way from asking to the
+// updated message.
 func TestAQuestionIsSentAndAnswered(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

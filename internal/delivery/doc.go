@@ -1,13 +1,14 @@
-// Package delivery brings questions to the people who may answer them: who
-// hears of what, when and where, and what becomes of what comes back.
+// Package delivery brings questions to the people who may answer them. It
+// decides who is told about what, when and where. It also handles the messages
+// that come back.
 //
 // There is no queue beside the rows: a delivery is the job. The planner follows
-// the events of a workspace by a cursor, and in one write adds the rows and
-// moves the cursor on, so that asking and answering carry nothing of it, and
-// nothing accepted is lost. A sender for each channel claims the rows whose
-// time has come, looks once more whether they are still needed, sends outside
-// of any transaction, and records what became of it. When a question closes,
-// every message that was sent for it is brought up to date in the same way.
+// the events of a workspace by a cursor. In one write it adds the rows and
+// moves the cursor on. So asking and answering do none of this work, and no
+// accepted question is lost. A sender for each channel claims the rows that are
+// due, and checks again whether they are still needed. It sends outside any
+// transaction, and records the outcome. When a question closes, every message
+// that was sent for it is updated in the same way.
 //
-// Any number of processes may run it on one database.
+// Any number of processes may run the service on one database.
 package delivery

@@ -2,12 +2,13 @@ package delivery
 
 import "context"
 
-// LookForUnclaimed looks for tasks that no worker takes. The service does this once a minute.
+// LookForUnclaimed checks for tasks that no worker takes. The service does this once a minute.
 func (s *Service) LookForUnclaimed(ctx context.Context, workspace string) error {
 	return s.workspace(workspace).lookForUnclaimed(ctx)
 }
 
-// LookNow has every channel look for what is due. Without it a channel looks when the time that it read has passed.
+// LookNow makes every channel check for due deliveries. Without it, a channel checks at the time that it calculated
+// before.
 func (s *Service) LookNow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

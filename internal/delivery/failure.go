@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// failureOf is what the channel says of a failure; nothing where it says
-// nothing.
+// failureOf returns what the channel reported about a failure, or the zero
+// value if it reported nothing.
 func failureOf(err error) notice.SendError {
 	var f *notice.SendError
 	if errors.As(err, &f) {
@@ -18,7 +18,7 @@ func failureOf(err error) notice.SendError {
 	return notice.SendError{}
 }
 
-// isPermanent reports whether trying again cannot help.
+// isPermanent reports whether another try cannot succeed.
 func isPermanent(err error) bool { return failureOf(err).Final }
 
 func retryAfter(err error) time.Duration { return failureOf(err).After }
@@ -27,7 +27,7 @@ func isGone(err error) bool { return failureOf(err).Ended }
 
 func unknown(err error) bool { return failureOf(err).Unknown }
 
-// words says what is wrong, with the remedy.
+// words returns a text that tells what is wrong, with the remedy.
 func words(err error) string {
 	var e *fermata.Error
 	if errors.As(err, &e) && e.Hint != "" {

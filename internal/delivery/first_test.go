@@ -12,15 +12,15 @@ import (
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
-// addWall adds the wall as a channel and waits for nothing.
+// addWall adds the wall as a channel, and does not wait.
 func (w *world) addWall() {
 	w.Helper()
 	_, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: "wall", Kind: wall.Kind, Settings: w.wall.Settings()})
 	w.ok(err)
 }
 
-// Whoever was told that the channel is there can rely on it, even when the
-// service had no time yet to look at it.
+// A question that is asked right after a channel was added is sent over it,
+// even if the service has not noticed the channel yet.
 func TestWhatIsAskedRightAfterTheFirstChannelIsSent(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -38,7 +38,7 @@ func TestWhatIsAskedRightAfterTheFirstChannelIsSent(t *testing.T) {
 	})
 }
 
-// While there is no channel, nothing is kept for the next one.
+// While there is no channel, no message is stored for a later one.
 func TestWhatIsAskedWithoutAChannelIsNotSentLater(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -55,8 +55,8 @@ func TestWhatIsAskedWithoutAChannelIsNotSentLater(t *testing.T) {
 	})
 }
 
-// Whoever was told that a person is there can rely on it, however soon the
-// question follows.
+// A person who was added is told about the next question, however soon it
+// follows.
 func TestWhoCameJustBeforeTheQuestionHearsOfIt(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -75,8 +75,8 @@ func TestWhoCameJustBeforeTheQuestionHearsOfIt(t *testing.T) {
 	})
 }
 
-// Whoever was told that a channel is there can rely on it, while much else is
-// planned.
+// A channel that was added is used for the next question, even while many other
+// messages are planned.
 func TestAChannelThatCameJustBeforeTheQuestionIsUsed(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// recordHappening makes a fact of a remote system an event of the log. Its id is
-// remembered in the same transaction: it counts once.
+// recordHappening adds an event for a fact that a remote system reported. Its
+// id is stored in the same transaction, so that a repeated report counts once.
 func (l *openChannel) recordHappening(ctx context.Context, id string, h *notice.Happening) (notice.Verdict, error) {
 	if id == "" {
 		return notice.Verdict{}, fermata.Errorf(fermata.CodeInvalidRequest, "what happened has no id, so it could count twice")
@@ -32,7 +32,7 @@ func (l *openChannel) recordHappening(ctx context.Context, id string, h *notice.
 	return notice.Verdict{Counted: err == nil, Words: v.Words}, err
 }
 
-// actorOf returns the member with the identity, and the system where there is none.
+// actorOf returns the member with the identity, or the system if there is none.
 func actorOf(tx *store.Tx, i notice.Identity) (fermata.Actor, error) {
 	known, err := tx.Identity(i.Kind, i.ID)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {

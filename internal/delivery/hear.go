@@ -13,14 +13,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// mostInboundID bounds the ids of remote systems that are remembered.
+// mostInboundID is the longest id of a remote system that is stored as it is; a longer one is hashed.
 const mostInboundID = 300
 
-// hear is [notice.Hear] of the channel.
+// hear implements [notice.Hear] for the channel.
 func (l *openChannel) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, error) {
 	id := in.ID
 	if looks(in) {
-		// Who looks has said nothing yet: what comes under this id may count.
+		// A person who only looks has not answered yet, so a later message with this id may count.
 		id = ""
 	}
 	if len(id) > mostInboundID {
@@ -45,7 +45,7 @@ func (l *openChannel) hear(ctx context.Context, in *notice.Inbound) (notice.Verd
 	if err != nil || id == "" {
 		return v, err
 	}
-	// The answer comes first: heard again, it counts as said before.
+	// The answer is written first. If it is heard again, it counts as a repetition.
 	return v, l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
 		kept := remembered{Counted: v.Counted, Code: v.Code, Words: v.Words}
 		if v.Question != nil {
@@ -56,12 +56,12 @@ func (l *openChannel) hear(ctx context.Context, in *notice.Inbound) (notice.Verd
 	})
 }
 
-// withoutBearers is the text of a reply without what decides in the person's
-// name: a reply may quote the message, with its link and its own address.
+// withoutBearers returns the text of a reply without links and secrets that decide in the person's name. A reply may
+// quote the message, with its link and its reply address.
 func (l *openChannel) withoutBearers(ctx context.Context, r store.Reader, in *notice.Inbound) string {
 	d := &fermata.Delivery{ID: in.Delivery}
 	if in.Reply != "" {
-		// A secret that is none is refused when the question is looked for.
+		// An invalid secret is refused later, when the question is searched.
 		if of, err := l.openReply(ctx, r, in.Reply); err == nil {
 			d = of
 		}
@@ -69,12 +69,12 @@ func (l *openChannel) withoutBearers(ctx context.Context, r store.Reader, in *no
 	return d.WithoutBearers(in.Text)
 }
 
-// looks reports whether a channel only looks at the question, to make a form.
+// looks reports whether a channel only reads the question, to make a form.
 func looks(in *notice.Inbound) bool {
 	return in.Text == "" && in.Answer == nil && in.Happened == nil
 }
 
-// remembered is a verdict that was given.
+// remembered is a stored verdict.
 type remembered struct {
 	Counted  bool         `json:"counted,omitempty"`
 	Code     fermata.Code `json:"code,omitempty"`
@@ -82,7 +82,7 @@ type remembered struct {
 	Question string       `json:"question,omitempty"`
 }
 
-// verdictAgain returns the verdict that was given before, unless the question is hidden from the person by now.
+// verdictAgain returns the stored verdict again, unless the question has become hidden from the person.
 func (l *openChannel) verdictAgain(r store.Reader, info fermata.Channel, in *notice.Inbound, before json.RawMessage) (notice.Verdict, error) {
 	var kept remembered
 	if err := json.Unmarshal(before, &kept); err != nil {
@@ -107,10 +107,10 @@ func (l *openChannel) verdictAgain(r store.Reader, info fermata.Channel, in *not
 	return v, nil
 }
 
-// takeAnswer finds out which question, who, and what, and answers.
+// takeAnswer finds the question, the member and the answer, and applies the answer.
 func (l *openChannel) takeAnswer(ctx context.Context, r store.Reader, info fermata.Channel, in *notice.Inbound) (notice.Verdict, error) {
 	if in.From.Denied != "" {
-		// Whether the person is a member does not matter then, and is not told.
+		// In this case it does not matter whether the person is a member, and the reply does not tell.
 		return l.refusedVerdict(nil, nil, l.deniedError(ctx, r, in))
 	}
 	m, err := l.findMember(r, info, in)
@@ -145,14 +145,14 @@ func (l *openChannel) takeAnswer(ctx context.Context, r store.Reader, info ferma
 	return l.acceptedVerdict(q, m), nil
 }
 
-// seeingAs returns a reader that finds only what the member sees: a question of a hidden project does not exist for the
-// member.
+// seeingAs returns a reader that finds only what the member may see: for the member, a question of a hidden project
+// does not exist.
 func seeingAs(r store.Reader, m *fermata.Member) store.Reader {
 	return r.Seeing(m.Caller().VisibleProjects())
 }
 
-// findMember finds the member behind the identity: by what an admin has said, or
-// by an address that the system has verified.
+// findMember returns the member with the identity. It uses the identities that an admin set, or a mail address that
+// the system has verified.
 func (l *openChannel) findMember(r store.Reader, info fermata.Channel, in *notice.Inbound) (*fermata.Member, error) {
 	from := in.From
 	kind := from.Kind
@@ -181,9 +181,8 @@ func (l *openChannel) findMember(r store.Reader, info fermata.Channel, in *notic
 	return m, nil
 }
 
-// deniedError says why the remote system does not let a person decide there, and
-// what helps. The address of the question is told only to a person who holds
-// its message.
+// deniedError returns an error that tells why the remote system does not let a person decide there, and what helps.
+// It contains the address of the question only if the person has the question's message.
 func (l *openChannel) deniedError(ctx context.Context, r store.Reader, in *notice.Inbound) error {
 	e := fermata.Errorf(fermata.CodeNotEligible, "you may not decide here: %s", in.From.Denied)
 	hints := []string{}
@@ -201,14 +200,14 @@ func (l *openChannel) deniedError(ctx context.Context, r store.Reader, in *notic
 	return e.WithHint("%s", strings.Join(hints, ", or "))
 }
 
-// errUnknownQuestion is for whoever may not know, or names no question.
+// errUnknownQuestion returns the error for a person who may not see the question, or who names none.
 func errUnknownQuestion() error {
 	return fermata.Errorf(fermata.CodeNotFound, "it is not clear which question this answers").
 		WithHint("answer in reply to the message with the question, or name its id")
 }
 
-// findQuestion finds the question that is meant: by the secret of the message, by the
-// delivery, or by its id.
+// findQuestion finds the question of an answer: by the secret of the message, by the delivery, or by the question's
+// id.
 func (l *openChannel) findQuestion(ctx context.Context, r store.Reader, in *notice.Inbound) (*fermata.Question, *fermata.Delivery, error) {
 	d, err := l.answered(ctx, r, in)
 	if err != nil {
@@ -237,8 +236,8 @@ func (l *openChannel) findQuestion(ctx context.Context, r store.Reader, in *noti
 	return nil, nil, err
 }
 
-// answered returns the delivery that is answered: by the secret of the message, or by its id. It returns nil if the answer
-// names none.
+// answered returns the delivery that is answered: by the secret of the message, or by its id. It returns nil if the
+// answer names none.
 func (l *openChannel) answered(ctx context.Context, r store.Reader, in *notice.Inbound) (d *fermata.Delivery, err error) {
 	switch {
 	case in.Reply != "":
@@ -254,8 +253,7 @@ func (l *openChannel) answered(ctx context.Context, r store.Reader, in *notice.I
 	return d, err
 }
 
-// mayHear refuses an answer by somebody else than the one whom the message was
-// for, and by who may not answer.
+// mayHear refuses an answer by a person who is not the recipient of the message, or who may not answer.
 func (l *openChannel) mayHear(ctx context.Context, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, c fermata.Caller) error {
 	if d != nil && d.MemberID != "" && d.MemberID != m.ID {
 		return fermata.Errorf(fermata.CodeNotEligible, "the message that you answer is somebody else's").
@@ -267,7 +265,7 @@ func (l *openChannel) mayHear(ctx context.Context, q *fermata.Question, d *ferma
 	return l.checkLink(ctx, m, q)
 }
 
-// answerOf is what the person said.
+// answerOf returns the answer that the person gave.
 func answerOf(q *fermata.Question, in *notice.Inbound) (fermata.Answer, error) {
 	if in.Answer != nil {
 		return *in.Answer, nil
@@ -275,19 +273,19 @@ func answerOf(q *fermata.Question, in *notice.Inbound) (fermata.Answer, error) {
 	return in.Read(q)
 }
 
-// sawAction makes sure that who approves was shown the action over this
-// channel: an id that was typed shows nothing.
+// sawAction makes sure that a person who approves was shown the action over this channel. A typed id does not show
+// it.
 func (l *openChannel) sawAction(r store.Reader, info fermata.Channel, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, in *notice.Inbound, a *fermata.Answer) error {
 	if q.Type != fermata.Approval {
 		a.ActionHash = ""
 		return nil
 	}
 	if q.ActionHash == "" || q.Status != fermata.Pending {
-		// Who comes too late is told who was first.
+		// A person who is too late is told who was first.
 		return nil
 	}
 	if in.Answer != nil && in.Answer.ActionHash != "" {
-		// The channel vouches for what it showed: it names its hash.
+		// The channel vouches that it showed this action, by naming its hash.
 		return nil
 	}
 	_, whole := publicQuestion(q, l.kind.Public)
@@ -309,13 +307,13 @@ func (l *openChannel) sawAction(r store.Reader, info fermata.Channel, q *fermata
 	return nil
 }
 
-// offeredDecision reports whether a message offered to decide. One that is only just
-// being sent may be answered before that is on record.
+// offeredDecision reports whether a message offered a decision. A message that is being sent counts as well, because
+// it may be answered before its result is recorded.
 func offeredDecision(d *fermata.Delivery, whole bool) bool {
 	return d.Decides || whole && d.LeasedUntil != nil && d.State != fermata.DeliverySent
 }
 
-// lookVerdict shows the question to somebody who may answer it and has said nothing.
+// lookVerdict shows the question to a person who may answer it and has not answered yet.
 func (l *openChannel) lookVerdict(q *fermata.Question, unsaid error) notice.Verdict {
 	v := notice.Verdict{}
 	v.Question, _ = publicQuestion(q, l.kind.Public)
@@ -331,7 +329,7 @@ func (l *openChannel) lookVerdict(q *fermata.Question, unsaid error) notice.Verd
 	return v
 }
 
-// acceptedVerdict says that an answer counts.
+// acceptedVerdict returns the verdict on an answer that was accepted.
 func (l *openChannel) acceptedVerdict(q *fermata.Question, m *fermata.Member) notice.Verdict {
 	shown, _ := publicQuestion(q, l.kind.Public)
 	v := notice.Verdict{Counted: true, Question: shown}
@@ -362,8 +360,8 @@ func nameOf(m *fermata.Member) string {
 	return m.Handle
 }
 
-// refusedVerdict says why an answer does not count. What is not known yet is an error:
-// the channel brings it again.
+// refusedVerdict returns the verdict on an answer that does not count. If it is not known yet whether it counts, it
+// returns an error, and the channel brings the answer again.
 func (l *openChannel) refusedVerdict(q *fermata.Question, c *fermata.Caller, err error) (notice.Verdict, error) {
 	var e *fermata.Error
 	if !errors.As(err, &e) || e.Code == fermata.CodeInternal || e.Code == fermata.CodeUnavailable || e.Code == fermata.CodeRateLimited {
@@ -387,7 +385,7 @@ func (l *openChannel) refusedVerdict(q *fermata.Question, c *fermata.Caller, err
 	return v, nil
 }
 
-// sentence says what is wrong, and what to do instead.
+// sentence returns a text that tells what is wrong, and what to do instead.
 func sentence(e *fermata.Error) string {
 	parts := []string{capital(e.Message)}
 	if len(e.Problems) > 1 {

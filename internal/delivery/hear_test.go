@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
-// told sends a click and returns what the person gets to hear.
+// told sends a click and returns the reply that the person sees.
 func (w *world) told(c wall.Click) string {
 	w.Helper()
 	w.ok(w.wall.Say(c))
@@ -112,7 +112,7 @@ func TestAReplyBelongsToItsPerson(t *testing.T) {
 	if told := w.told(wall.Click{From: "wall-bob", Reply: secret, Text: "toml"}); !strings.Contains(told, "somebody else's") {
 		t.Errorf("bob was told %q", told)
 	}
-	// It names the message at its beginning, and proves at its end that the server made it.
+	// The beginning of the secret names the message, and its end proves that the server made it.
 	for _, at := range []int{0, len(secret) - 1} {
 		changed := []byte(secret)
 		if changed[at] = 'a'; secret[at] == 'a' {
@@ -176,7 +176,7 @@ func TestAnApprovalIsOfWhatWasShown(t *testing.T) {
 		q.Resolution.Assurance != fermata.AssuranceChannel {
 		t.Errorf("%+v, %v", q.Resolution, err)
 	}
-	// With a secret in it, the action cannot be shown whole.
+	// The action contains a secret, so it cannot be shown whole.
 	secret := "ghp_" + strings.ReplaceAll(rand.Text()+rand.Text(), "=", "")[:36]
 	approve.Action = []byte(`{"command":"curl -H 'Authorization: Bearer ` + secret + `'"}`)
 	hidden := w.ask(approve)

@@ -18,7 +18,7 @@ func (w *world) hide(person, project string) {
 	w.ok(err)
 }
 
-// askIn asks in a project.
+// askIn asks a question in a project.
 func (w *world) askIn(project string, a fermata.Ask) *fermata.Question {
 	w.Helper()
 	q, err := w.e.AskOutside(w.Context(), agent, project, "", a)
@@ -33,9 +33,9 @@ func (w *world) answer(person string, q *fermata.Question, value string) {
 	w.ok(err)
 }
 
-// A person from whom a project is hidden is told of its questions what is told
-// of an id that does not exist. It does not matter what names the question, or
-// what state it is in.
+// A person from whom a project is hidden gets the same reply about its
+// questions as about an id that does not exist. This holds however the question
+// is named, and in every state of it.
 func TestAHiddenQuestionIsUnknownInAChannel(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -70,8 +70,8 @@ func TestAHiddenQuestionIsUnknownInAChannel(t *testing.T) {
 	})
 }
 
-// A person who lost sight of a project is told nothing more of it. The message
-// that was sent before stays as it is.
+// A person who has lost access to a project is told nothing more about it. A
+// message that was sent before stays as it is.
 func TestNothingMoreIsToldOfAHiddenProject(t *testing.T) {
 	t.Parallel()
 	disable := true
@@ -113,7 +113,7 @@ func TestNothingMoreIsToldOfAHiddenProject(t *testing.T) {
 	}
 }
 
-// Progress of a hidden project reaches nobody who does not see it.
+// Progress of a hidden project is sent to no person who cannot see it.
 func TestProgressOfAHiddenProjectIsNotTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
@@ -130,14 +130,15 @@ func TestProgressOfAHiddenProjectIsNotTold(t *testing.T) {
 	w.seen("ann", 1)
 }
 
-// newLinkWorld makes a world with a channel that does not know who answers.
+// newLinkWorld makes a world with a channel that does not vouch for the people
+// who answer.
 func newLinkWorld(t *testing.T, opts store.Options) *world {
 	w := newWorld(t, opts, setup{options: func(o *delivery.Options) { o.Kinds = []delivery.Kind{wall.NewLinkKind(delivery.ToPeople)} }})
 	w.channel()
 	return w
 }
 
-// What ends the links of a person ends the secrets of the replies as well.
+// When a person's links end, the reply secrets end as well.
 func TestRepliesEndWithTheLinks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -191,8 +192,8 @@ func TestRepliesEndWithTheLinks(t *testing.T) {
 	})
 }
 
-// The asker of a question does not answer it by a reply whose writer the
-// channel does not know, just as by a link.
+// The asker of a question cannot answer it by a reply whose writer the channel
+// does not vouch for. The same holds for a link.
 func TestTheAskerAnswersByNoReply(t *testing.T) {
 	t.Parallel()
 	w := newLinkWorld(t, sqlite(t))

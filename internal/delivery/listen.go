@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// listenLease is for how long a process may listen without renewing it.
+	// listenLease is how long a process may listen without renewing the lease.
 	listenLease = 30 * time.Second
 	renewEvery  = 10 * time.Second
-	// listenAgain is how long to wait when listening broke off.
+	// listenAgain is how long to wait after listening broke off.
 	listenAgain = 5 * time.Second
 )
 
-// listen fetches what came back over the channel, as long as no other process
-// does, until ctx ends.
+// listen fetches incoming messages of the channel until ctx ends, while no
+// other process does this.
 func (l *openChannel) listen(ctx context.Context, listener Listener) {
 	log := l.w.s.Log.With("channel", l.info().Name)
 	for ctx.Err() == nil {
@@ -37,7 +37,7 @@ func (l *openChannel) listen(ctx context.Context, listener Listener) {
 	l.stopListening(ctx)
 }
 
-// mayListen takes or renews the lease.
+// mayListen takes or renews the lease, and reports whether this process has it.
 func (l *openChannel) mayListen(ctx context.Context) (bool, error) {
 	mine := false
 	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
@@ -48,7 +48,7 @@ func (l *openChannel) mayListen(ctx context.Context) (bool, error) {
 	return mine, err
 }
 
-// listenWithLease listens as long as the lease is renewed.
+// listenWithLease listens while the lease is renewed.
 func (l *openChannel) listenWithLease(ctx context.Context, listener Listener) error {
 	listening, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -69,7 +69,7 @@ func (l *openChannel) listenWithLease(ctx context.Context, listener Listener) er
 	}
 }
 
-// stopListening lets another process listen at once.
+// stopListening gives up the lease, so that another process can listen at once.
 func (l *openChannel) stopListening(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listenAgain)
 	defer cancel()

@@ -22,8 +22,8 @@ func errorOf(err error) (*fermata.Error, bool) {
 type Filter struct {
 	QuestionID, Channel, State, Cursor string
 	Limit                              int
-	// Wait is for how long to wait until it is planned what is sent for all that
-	// has happened.
+	// Wait is how long to wait until the deliveries for all events so far are
+	// planned.
 	Wait time.Duration
 }
 
@@ -32,9 +32,9 @@ const (
 	longestPage = 500
 )
 
-// Deliveries lists what was sent, the newest first, and returns the cursor of
-// the next page. Operators see all of it; others what was sent for a question,
-// or to themselves.
+// Deliveries lists deliveries, the newest first, and returns the cursor of the
+// next page. Operators see all deliveries. Other callers see those for one
+// question, or those to themselves.
 func (s *Service) Deliveries(ctx context.Context, c fermata.Caller, f Filter) ([]*fermata.Delivery, string, error) {
 	if err := c.May(fermata.ToReadDeliveries, fermata.Somewhere); err != nil {
 		return nil, "", err
@@ -78,7 +78,7 @@ func (s *Service) Deliveries(ctx context.Context, c fermata.Caller, f Filter) ([
 	for _, d := range all {
 		d.SeenBy(c)
 		if d.Leased(now) {
-			// It is being worked on: its time has come.
+			// The delivery is being sent, so its time has come.
 			d.NextAt = &now
 			if d.State != fermata.DeliverySent {
 				d.NextAt = &d.CreatedAt
@@ -91,11 +91,11 @@ func (s *Service) Deliveries(ctx context.Context, c fermata.Caller, f Filter) ([
 	return all[:limit], all[limit-1].ID, nil
 }
 
-// planLook is how often it is looked how far planning is.
+// planLook is how often awaitPlan checks how far planning is.
 const planLook = 10 * time.Millisecond
 
-// awaitPlan returns when what is sent is planned for everything that has
-// happened so far, or after the wait.
+// awaitPlan returns when the deliveries for all events so far are planned, or
+// after the wait.
 func (w *workspace) awaitPlan(ctx context.Context, wait time.Duration) error {
 	if wait <= 0 {
 		return nil
@@ -130,13 +130,14 @@ func (w *workspace) awaitPlan(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// overlooks reports whether somebody sees what was sent to others: operators,
-// and tokens that may administer.
+// overlooks reports whether the caller may see the deliveries to other members,
+// as operators and tokens with the scope admin may.
 func overlooks(c fermata.Caller) bool {
 	return c.May(fermata.ToOverlookDeliveries, fermata.InWorkspace) == nil
 }
 
-// Delivery returns one, with what was sent.
+// Delivery returns the delivery with the id, with its content if the caller may
+// read it.
 func (s *Service) Delivery(ctx context.Context, c fermata.Caller, id string) (*fermata.Delivery, error) {
 	if err := c.May(fermata.ToReadDeliveries, fermata.Somewhere); err != nil {
 		return nil, err
@@ -163,10 +164,10 @@ func (s *Service) Delivery(ctx context.Context, c fermata.Caller, id string) (*f
 	return d.SeenBy(c), nil
 }
 
-// readsContent reports whether the caller may read what was sent: its
-// recipient, and who operates its project and is signed in with a browser. A
-// token belongs to a program: it reads what its own person got, and that only
-// where it may answer.
+// readsContent reports whether the caller may read the content of a delivery.
+// Its recipient may, and so may an operator of its project who is signed in
+// with a browser. A token belongs to a program: it may read only messages to
+// its own person, and only if the token may answer.
 func readsContent(r store.Reader, c fermata.Caller, d *fermata.Delivery) (bool, error) {
 	if c.Kind == fermata.ActorHuman && c.MemberID != "" && d.MemberID == c.MemberID {
 		return c.Has(fermata.ScopeAnswer), nil
@@ -178,8 +179,8 @@ func readsContent(r store.Reader, c fermata.Caller, d *fermata.Delivery) (bool, 
 	return err == nil && c.May(fermata.ToReadContent, at) == nil, err
 }
 
-// placeOf is where a delivery belongs: to the project of its task, or to the
-// workspace. A digest may be of several projects.
+// placeOf returns the place of a delivery: the project of its task, or the
+// workspace. A digest may contain questions of several projects.
 func placeOf(r store.Reader, d *fermata.Delivery) (fermata.Place, error) {
 	switch {
 	case d.Purpose == string(notice.Digest):
@@ -194,8 +195,8 @@ func placeOf(r store.Reader, d *fermata.Delivery) (fermata.Place, error) {
 	return fermata.InProject(t.Project), nil
 }
 
-// Redeliver sends a message once more, under the same id. The caller operates
-// the project of the message.
+// Redeliver sends a message again, under the same id. The caller must be an
+// operator of the message's project.
 func (s *Service) Redeliver(ctx context.Context, c fermata.Caller, id string) (*fermata.Delivery, error) {
 	if err := c.May(fermata.ToRedeliver, fermata.Somewhere); err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/delivery"
 )
 
-// sentOnce asks, and waits until it is on record that the message hangs.
+// sentOnce asks a question, and waits until its message is recorded as sent.
 func (w *world) sentOnce() *fermata.Question {
 	w.Helper()
 	ask := pick
@@ -18,8 +18,9 @@ func (w *world) sentOnce() *fermata.Question {
 	return q
 }
 
-// A message shows the end of its question after the channel was mended, whether
-// it was refused for good or switched off meanwhile.
+// After a channel was repaired, a message shows the end of its question. This
+// holds if the channel was refused for good, and if it was switched off
+// meanwhile.
 func TestAMendedChannelTellsTheEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
@@ -42,8 +43,8 @@ func TestAMendedChannelTellsTheEnd(t *testing.T) {
 	w.await("the end is told", func() bool { return w.wall.Seen("")[0].Closed })
 }
 
-// Of a message whose sending broke off nobody knows whether it arrived: when
-// its question closes before the next try, its end is told all the same.
+// It is unknown whether a message arrived whose sending broke off. If its
+// question closes before the next try, the message still shows the end.
 func TestAMessageThatMayHaveArrivedTellsTheEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
@@ -59,7 +60,8 @@ func TestAMessageThatMayHaveArrivedTellsTheEnd(t *testing.T) {
 	w.await("the end is told", func() bool { return w.wall.Seen("")[0].Closed })
 }
 
-// A message that was refused cannot have arrived: nobody is told of its end.
+// A message that was refused cannot have arrived, so its recipient is not told
+// about the end.
 func TestAMessageThatWasRefusedTellsNoEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})

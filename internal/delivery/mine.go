@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// resolveMember returns the member that is meant: the caller, or somebody whom he names
-// by handle or id and of whom he may do what he asks.
+// resolveMember returns the caller's member, or the member with the given handle or id. The caller must have the
+// permission v for this member.
 func (s *Service) resolveMember(ctx context.Context, c fermata.Caller, v fermata.Verb, member string) (*fermata.Member, error) {
 	r := s.db.In(ctx, c.WorkspaceID)
 	if member == "" {
@@ -34,8 +34,7 @@ func (s *Service) resolveMember(ctx context.Context, c fermata.Caller, v fermata
 	return m, c.May(v, fermata.OfMember(m.ID))
 }
 
-// Preferences returns how a member wants to be reached; the caller without a
-// name.
+// Preferences returns how a member wants to be reached. An empty name means the caller.
 func (s *Service) Preferences(ctx context.Context, c fermata.Caller, member string) (fermata.Preferences, error) {
 	m, err := s.resolveMember(ctx, c, fermata.ToReadOwn, member)
 	if err != nil {
@@ -45,7 +44,7 @@ func (s *Service) Preferences(ctx context.Context, c fermata.Caller, member stri
 	return complete(all[m.ID]), err
 }
 
-// complete fills in what was not said.
+// complete fills in the defaults.
 func complete(p fermata.Preferences) fermata.Preferences {
 	if p.Digest == "" {
 		p.Digest = fermata.DigestOff
@@ -53,7 +52,7 @@ func complete(p fermata.Preferences) fermata.Preferences {
 	return p
 }
 
-// SetPreferences says how a member wants to be reached.
+// SetPreferences sets how a member wants to be reached. An empty name means the caller.
 func (s *Service) SetPreferences(ctx context.Context, c fermata.Caller, member string, p fermata.Preferences) (fermata.Preferences, error) {
 	m, err := s.resolveMember(ctx, c, fermata.ToChangeOwn, member)
 	if err != nil {
@@ -74,7 +73,8 @@ func (s *Service) SetPreferences(ctx context.Context, c fermata.Caller, member s
 	})
 }
 
-// Identities lists who members are in the systems behind channels.
+// Identities lists the members' identities in the systems behind channels. A caller without the scope admin sees only
+// their own.
 func (s *Service) Identities(ctx context.Context, c fermata.Caller) ([]fermata.Identity, error) {
 	r := s.db.In(ctx, c.WorkspaceID)
 	if c.Has(fermata.ScopeAdmin) {
@@ -86,8 +86,8 @@ func (s *Service) Identities(ctx context.Context, c fermata.Caller) ([]fermata.I
 	return r.IdentitiesOf(c.MemberID)
 }
 
-// SetIdentity says who a member is in the system behind a kind of channels.
-// Only admins say it: whoever is somebody there answers as that member.
+// SetIdentity sets a member's identity in the system behind a kind of channel. Only admins may set it, because the
+// person with this identity answers as that member.
 func (s *Service) SetIdentity(ctx context.Context, c fermata.Caller, member string, i fermata.Identity) (fermata.Identity, error) {
 	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return i, err
@@ -120,8 +120,7 @@ func (s *Service) SetIdentity(ctx context.Context, c fermata.Caller, member stri
 	})
 }
 
-// DeleteIdentity forgets who a member is in the system behind a kind of
-// channels.
+// DeleteIdentity removes a member's identity in the system behind a kind of channel.
 func (s *Service) DeleteIdentity(ctx context.Context, c fermata.Caller, member, kind string) error {
 	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return err
@@ -149,10 +148,10 @@ func (s *Service) DeleteIdentity(ctx context.Context, c fermata.Caller, member, 
 	return err
 }
 
-// mostDevices bounds the devices of one member.
+// mostDevices is the largest number of devices of one member.
 const mostDevices = 20
 
-// Devices lists the browsers that messages for a member are pushed to. Without a name, it lists those of the caller.
+// Devices lists the browsers that receive push messages for a member. An empty name means the caller.
 func (s *Service) Devices(ctx context.Context, c fermata.Caller, member string) ([]*fermata.Device, error) {
 	m, err := s.resolveMember(ctx, c, fermata.ToReadOwn, member)
 	if err != nil {
@@ -189,7 +188,7 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-// AddDevice lets messages for the caller be pushed to a browser.
+// AddDevice adds a browser that receives push messages for the caller.
 func (s *Service) AddDevice(ctx context.Context, c fermata.Caller, n fermata.NewDevice) (*fermata.Device, error) {
 	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return nil, err
@@ -227,7 +226,7 @@ func (s *Service) AddDevice(ctx context.Context, c fermata.Caller, n fermata.New
 	})
 }
 
-// mayAddDevice refuses a device to which the push channel would send nothing.
+// mayAddDevice refuses a device to which the push channel would not send.
 func (s *Service) mayAddDevice(ctx context.Context, workspace string, subscription fermata.PushSubscription) error {
 	row, err := s.db.In(ctx, workspace).ChannelByName(fermata.KindPush)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
@@ -251,7 +250,8 @@ func (s *Service) mayAddDevice(ctx context.Context, workspace string, subscripti
 	return taker.MayAdd(given)
 }
 
-// RemoveDevice removes such a browser. People remove their own, and an admin removes anybody's.
+// RemoveDevice removes a browser that receives push messages. Members may remove their own, and admins may remove
+// any.
 func (s *Service) RemoveDevice(ctx context.Context, c fermata.Caller, typed string) error {
 	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
 		return err
@@ -274,7 +274,7 @@ func (s *Service) RemoveDevice(ctx context.Context, c fermata.Caller, typed stri
 	return err
 }
 
-// PushKey returns the key that pages give to browsers.
+// PushKey returns the public key that pages give to browsers for push messages.
 func (s *Service) PushKey(ctx context.Context, c fermata.Caller) (string, error) {
 	if err := c.May(fermata.ToReadPolicy, fermata.Somewhere); err != nil {
 		return "", err

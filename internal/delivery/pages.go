@@ -11,18 +11,19 @@ import (
 )
 
 const (
-	// pagesShared is how often processes tell each other who has a page open,
-	// pagesKnown how long that is good.
+	// pagesShared is how often processes tell each other which members have a
+	// page open. pagesKnown is how long this stays valid.
 	pagesShared = 15 * time.Second
 	pagesKnown  = 40 * time.Second
 )
 
-// pages counts who has a page open at this process.
+// pages counts the open pages of members at this process.
 type pages struct {
 	mu sync.Mutex
-	// open counts by workspace and member.
+	// open is the number of open pages, by workspace and member.
 	open map[string]map[string]int
-	// others are those at other processes, read not long ago.
+	// others are the members with a page open at other processes, as they were
+	// last read.
 	others map[string]pagesElsewhere
 }
 
@@ -35,8 +36,8 @@ func newPages() *pages {
 	return &pages{open: map[string]map[string]int{}, others: map[string]pagesElsewhere{}}
 }
 
-// PageOpen notes that a member has a page open, until the function that it
-// returns is called.
+// PageOpen records that a member has a page open. The caller must call closed
+// when the page is closed.
 func (s *Service) PageOpen(workspace, memberID string) (closed func()) {
 	s.pages.add(workspace, memberID, 1)
 	return sync.OnceFunc(func() { s.pages.add(workspace, memberID, -1) })
@@ -58,7 +59,7 @@ func (p *pages) add(workspace, memberID string, n int) {
 	}
 }
 
-// openHere lists who has a page open at this process, by workspace.
+// openHere lists the members with a page open at this process, by workspace.
 func (p *pages) openHere() map[string][]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +70,7 @@ func (p *pages) openHere() map[string][]string {
 	return all
 }
 
-// hasPage reports whether one of the members has a page open anywhere.
+// hasPage reports whether one of the members has a page open at any process.
 func (s *Service) hasPage(ctx context.Context, workspace string, members ...string) (bool, error) {
 	s.pages.mu.Lock()
 	for _, m := range members {
@@ -100,8 +101,8 @@ func (s *Service) hasPage(ctx context.Context, workspace string, members ...stri
 	return slices.ContainsFunc(members, func(m string) bool { return slices.Contains(elsewhere.members, m) }), nil
 }
 
-// sharePages tells other processes who has a page open here. SQLite has one
-// process, and nobody to tell.
+// sharePages tells other processes which members have a page open here. On
+// SQLite there is only one process, so it does nothing.
 func (s *Service) sharePages(ctx context.Context) {
 	if s.db.Dialect() == "sqlite" {
 		return

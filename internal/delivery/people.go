@@ -9,16 +9,17 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// people are the members of a workspace, and where they are reached.
+// people are the members of a workspace and their addresses.
 type people struct {
 	members []*fermata.Member
 	byID    map[string]*fermata.Member
-	// identities are by member and kind.
+	// identities are the members' identities, by member and kind of channel.
 	identities map[string]map[string]fermata.Identity
 	devices    map[string][]*fermata.Device
 }
 
-// loadPeople returns the people, as of now or of the last event that changed them.
+// loadPeople returns the people, read just now or after the last event that
+// changed them.
 func (w *workspace) loadPeople(ctx context.Context) (*people, error) {
 	w.mu.Lock()
 	p, cleared := w.people, w.cleared
@@ -42,16 +43,16 @@ func (w *workspace) loadPeople(ctx context.Context) (*people, error) {
 	return p, nil
 }
 
-// aboutPeople are the types of events after which others are reached, or
-// elsewhere.
+// aboutPeople are the types of events that change which people are reached, or
+// at which address.
 var aboutPeople = []string{
 	string(fermata.EventMemberAdded), string(fermata.EventMemberChanged), string(fermata.EventGroupChanged),
 	string(fermata.EventIdentityChanged), string(fermata.EventDeviceAdded), string(fermata.EventDeviceRemoved),
 }
 
-// isBehind reports whether an event up to the given one changed the people and
-// this process has not heard of it yet: whoever came with it would be left out
-// of what is planned. What is known is forgotten then.
+// isBehind reports whether an event up to seq changed the people and this
+// process has not seen it yet. If so, it forgets the known people, because a
+// person who was added would be missing from the plan.
 func (w *workspace) isBehind(r store.Reader, seq int64) (bool, error) {
 	w.mu.Lock()
 	p, at := w.people, w.peopleAt
@@ -120,11 +121,12 @@ func (p *people) mayAnswer(q *fermata.Question) []*fermata.Member {
 	return all
 }
 
-// mostNamed bounds how many people a message to a place names.
+// mostNamed is the largest number of people that a message to a place names.
 const mostNamed = 10
 
-// assigned lists those whom a question names, by who they are in the system of
-// a kind of channels. A question for everybody names nobody.
+// assigned lists the people to whom a question is assigned, by their identities
+// in the system of a kind of channel. It is empty for a question without
+// assignees.
 func (p *people) assigned(q *fermata.Question, kind string) []string {
 	if len(q.Assignees) == 0 {
 		return nil
@@ -138,8 +140,8 @@ func (p *people) assigned(q *fermata.Question, kind string) []string {
 	return ids
 }
 
-// mentionNames lists whom a message to a place names: those whom the question is for,
-// and those whom its asker wants mentioned.
+// mentionNames lists the people whom a message to a place names: the assignees
+// of the question, and the people whom its asker wants mentioned.
 func (p *people) mentionNames(q *fermata.Question, info fermata.Channel) []string {
 	ids := p.assigned(q, info.Kind)
 	for _, name := range q.Mentioned(info.Name, info.Kind) {
@@ -148,9 +150,9 @@ func (p *people) mentionNames(q *fermata.Question, info fermata.Channel) []strin
 	return fermata.Distinct(ids)
 }
 
-// accountName says who a member is in the system of a kind of channels: the account,
-// else the mail address by which it can be found. What names no member is
-// handed on as it stands.
+// accountName returns a member's account in the system of a kind of channel.
+// Without an account, it is the mail address by which the account can be found.
+// A name that is not a member's handle is returned unchanged.
 func (p *people) accountName(name, kind string) string {
 	handle := strings.TrimPrefix(name, "@")
 	for _, m := range p.members {
@@ -167,7 +169,7 @@ func (p *people) accountName(name, kind string) string {
 	return name
 }
 
-// operators lists who looks after the server.
+// operators lists the members who are operators or admins.
 func (p *people) operators() []*fermata.Member {
 	var all []*fermata.Member
 	for _, m := range p.members {
@@ -178,11 +180,12 @@ func (p *people) operators() []*fermata.Member {
 	return all
 }
 
-// address is one place to which a message goes.
+// address is one destination of a message.
 type address struct{ member, device string }
 
-// placeAddresses lists where a message about the question goes over a channel: where
-// the asker says in that system, else where the members are reached.
+// placeAddresses lists the addresses of a message about the question over a
+// channel. They are those that the asker names for this channel, otherwise
+// those of the members.
 func (p *people) placeAddresses(q *fermata.Question, l *openChannel, members []*fermata.Member) []address {
 	info := l.info()
 	switch {
@@ -198,8 +201,8 @@ func (p *people) placeAddresses(q *fermata.Question, l *openChannel, members []*
 	return p.addresses(l.kind, members)
 }
 
-// addresses lists where a message for the members goes over a channel. There
-// is none where nobody can be reached there.
+// addresses lists the addresses of a message to the members over a channel. It
+// is empty if no member can be reached there.
 func (p *people) addresses(k Kind, members []*fermata.Member) []address {
 	if k.To == ToPlace {
 		return []address{{}}

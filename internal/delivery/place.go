@@ -8,9 +8,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// toPlace plans in the channel's own place what could not reach its person
-// there. For several such people that is one message: it is planned under the
-// key that the place has, by whichever process comes first.
+// toPlace plans, in the channel's own place, a message that could not reach its
+// person. Several such people get one message together: it has the key of the
+// place, and the first process plans it.
 func (l *openChannel) toPlace(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 	if !o.place {
 		return
@@ -27,7 +27,8 @@ func (l *openChannel) toPlace(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 		row.Title = d.Member
 	}
 	if d.Purpose == string(notice.Digest) {
-		// A place has no digest of one person: each question is told there itself.
+		// A place has no digest of one person, so each question is posted there
+		// separately.
 		row.Purpose = string(notice.Asked)
 	}
 	tx.PlanDelivery(row)

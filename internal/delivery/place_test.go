@@ -28,7 +28,7 @@ func (w *world) strangers(n int) (handles []string) {
 	return handles
 }
 
-// replica starts a second process beside the first.
+// replica starts a second process on the same database.
 func (w *world) replica(opts store.Options) {
 	w.Helper()
 	opts.Clock = w.clock.Now
@@ -44,8 +44,8 @@ func (w *world) replica(opts store.Options) {
 	w.Cleanup(func() { cancel(); <-done; <-done })
 }
 
-// Those whom the remote system does not know are told by one message in the
-// channel's place, whichever processes found that out.
+// The people whom the remote system does not know are told by one message in
+// the channel's place, even if several processes found this out.
 func TestStrangersShareOneMessage(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -59,7 +59,7 @@ func TestStrangersShareOneMessage(t *testing.T) {
 		ask := pick
 		ask.Reminders = []string{"10m", "20m"}
 		q := w.ask(ask)
-		// Ann sees hers, and the one for the strangers.
+		// Ann sees her own message, and the one for the strangers.
 		w.await("strangers are told", func() bool { return len(w.wall.Seen("")) == 1 && len(w.wall.Seen("wall-ann")) == 2 })
 		for after := 1; after <= 2; after++ {
 			w.pass(11 * time.Minute)
@@ -84,8 +84,8 @@ func TestStrangersShareOneMessage(t *testing.T) {
 	})
 }
 
-// An alert goes to the place once; what a digest of a stranger would gather is
-// told there one by one; a test of one's own channel says what is wrong.
+// An alert goes to the place once. The questions of a stranger's digest are
+// posted there one by one. A test of one's own channel reports the problem.
 func TestWhatElseIsForStrangers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeopleOrPlace})
@@ -130,8 +130,8 @@ func TestWhatElseIsForStrangers(t *testing.T) {
 	}
 }
 
-// What is sent again and closed before it went out leaves the first message,
-// which tells the end.
+// If a question closes before its message is sent again, the first message
+// stays and shows the end.
 func TestAMessageThatWasToBeSentAgainTellsTheEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})

@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// planBatch is how many events are planned for at once.
+	// planBatch is the largest number of events that are planned at once.
 	planBatch = 200
-	// cursorEvery is how far the cursor stays behind while nothing is to be
-	// planned: not every commit costs another one.
+	// cursorEvery is how far the cursor may stay behind while there is nothing
+	// to plan. Otherwise every commit would cause another one.
 	cursorEvery = 1000
 )
 
-// plannedOf are the types of events after which something is sent or brought
-// up to date, beside those to which machines subscribe.
+// plannedOf are the types of events after which a message is sent or updated.
+// The types to which machines subscribe are added to these.
 var plannedOf = []fermata.EventType{
 	fermata.EventQuestionAsked, fermata.EventQuestionEscalated, fermata.EventQuestionAssigned, fermata.EventQuestionAnswered,
 	fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled, fermata.EventQuestionExtended, fermata.EventQuestionVoteCast,
 	fermata.EventQuestionAnsweredLate, fermata.EventProgressReported, fermata.EventDeliveryAlert,
 }
 
-// plan adds the deliveries for the events behind the cursor, and moves it on.
-// It reports whether there is more.
+// plan adds the deliveries for the events after the cursor, and moves the
+// cursor on. It reports whether there are more events.
 func (w *workspace) plan(ctx context.Context) (bool, error) {
 	r := w.s.db.In(ctx, w.id)
 	plan, err := r.Plan()
@@ -38,7 +38,8 @@ func (w *workspace) plan(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if plan.Seq < 0 {
-		// From now on: what was asked before is in the inbox.
+		// Planning begins with the next event. Questions that were asked before
+		// are in the inbox.
 		return false, w.moveOn(ctx, plan.Seq, head.Seq, nil)
 	}
 	if plan.Seq >= head.Seq {
@@ -67,10 +68,11 @@ func (w *workspace) plan(ctx context.Context) (bool, error) {
 	return b.head < head.Seq || b.stale, nil
 }
 
-// startPlanning has what changes from this write on planned for what happens
-// from it on: the cursor moves over what nobody was to hear of until now, and
-// what is left is planned by the subscription that each changed channel had. It
-// belongs into the write that changes the channels, ahead of the change.
+// startPlanning makes channels and routes written in this transaction apply to
+// events from the next one on. It moves the cursor over events without a
+// recipient so far. The other events before this write are planned by the
+// subscription that each changed channel had. Call it in the transaction that
+// changes the channels, before the change.
 func startPlanning(tx *store.Tx, changed ...*fermata.Channel) error {
 	plan, err := tx.Plan()
 	if err != nil {
@@ -96,7 +98,8 @@ func startPlanning(tx *store.Tx, changed ...*fermata.Channel) error {
 			if c.Enabled {
 				earlier.Types = subscriptions(c)
 			} else {
-				// Who is switched off gives up what was not sent yet.
+				// A channel that is switched off loses the events that were not
+				// sent yet.
 				plan.Earlier = slices.DeleteFunc(plan.Earlier, func(s store.EarlierSubscription) bool { return s.ChannelID == c.ID })
 			}
 			plan.Earlier = append(plan.Earlier, earlier)
@@ -108,8 +111,8 @@ func startPlanning(tx *store.Tx, changed ...*fermata.Channel) error {
 	return nil
 }
 
-// plannedFor returns up to which event nothing is left to plan for the channels
-// that there are, where the cursor may have stayed behind.
+// plannedFor returns the number of the last event up to which nothing is left
+// to plan for the existing channels. It may be after the cursor.
 func plannedFor(r store.Reader, plan store.Plan, upTo int64) (int64, error) {
 	after := plan.Seq
 	if after >= upTo {
@@ -143,7 +146,8 @@ func plannedFor(r store.Reader, plan store.Plan, upTo int64) (int64, error) {
 	return first[0].Seq - 1, nil
 }
 
-// progressIsHeard reports whether anybody has switched progress on.
+// progressIsHeard reports whether a member has switched on messages about
+// progress.
 func progressIsHeard(r store.Reader) (bool, error) {
 	members, err := r.Members()
 	if err != nil {
@@ -162,8 +166,8 @@ func hearProgress(wishes map[string]fermata.Preferences) bool {
 	return false
 }
 
-// plannedTypes are the types of events that are planned for where machines
-// subscribe to some; none for all.
+// plannedTypes returns the types of events to plan for, if machines subscribe
+// to the given ones. An empty list means all types.
 func plannedTypes(subscribed []string) []string {
 	if slices.Contains(subscribed, "*") {
 		return nil
@@ -175,8 +179,8 @@ func plannedTypes(subscribed []string) []string {
 	return fermata.Distinct(types)
 }
 
-// delivers reports whether there is anything to deliver to: a channel, or for
-// pushing a device.
+// delivers reports whether there is a recipient: an enabled channel, or a
+// device for push messages.
 func delivers(r store.Reader) (bool, error) {
 	channels, err := r.Channels()
 	if err != nil {
@@ -189,8 +193,8 @@ func delivers(r store.Reader) (bool, error) {
 	return len(devices) > 0, err
 }
 
-// outdated reports whether the channels are others than those that the batch
-// was planned for: this process has not heard of a change yet.
+// outdated reports whether the stored channels differ from those that the batch
+// was planned for. This happens if this process has not seen a change yet.
 func (b *batch) outdated(tx *store.Tx) (bool, error) {
 	rows, err := tx.Channels()
 	if err != nil {
@@ -214,8 +218,8 @@ func (b *batch) outdated(tx *store.Tx) (bool, error) {
 	return len(known) > 0, nil
 }
 
-// moveOn writes what a batch planned, and the cursor, unless another process
-// was first.
+// moveOn writes the deliveries of a batch and the cursor, unless another
+// process was first.
 func (w *workspace) moveOn(ctx context.Context, from, to int64, b *batch) error {
 	return w.s.db.Write(ctx, w.id, func(tx *store.Tx) error {
 		plan, err := tx.Plan()

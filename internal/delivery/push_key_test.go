@@ -13,8 +13,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// Pages that ask for the key at the same time, before there is one, are given
-// one and the same: a device with another would take no message.
+// Pages that ask for the key at the same time, before it exists, all get the
+// same key. A device with another key would receive no messages.
 func TestEverybodyIsGivenTheSameKey(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

@@ -14,8 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// addBuiltIn adds the channels that come with the server, where they are not
-// there yet, and removes those which it does not have any more.
+// addBuiltIn adds those built-in channels that the workspace does not have yet.
 func (s *Service) addBuiltIn(ctx context.Context, workspace string) error {
 	existing, err := s.db.In(ctx, workspace).Channels()
 	if err != nil {
@@ -29,7 +28,7 @@ func (s *Service) addBuiltIn(ctx context.Context, workspace string) error {
 			if _, err := tx.ChannelByName(k.Name); fermata.CodeOf(err) != fermata.CodeNotFound {
 				return err
 			}
-			// A push channel alone reaches nobody: the first device starts it.
+			// A push channel alone reaches no person; adding the first device starts the planning.
 			if k.Name != fermata.KindPush {
 				if err := startPlanning(tx); err != nil {
 					return err
@@ -48,12 +47,12 @@ func (s *Service) addBuiltIn(ctx context.Context, workspace string) error {
 	return nil
 }
 
-// openChannel is one channel of a workspace that is in use.
+// openChannel is a channel that this process uses.
 type openChannel struct {
 	w       *workspace
 	kind    Kind
 	channel Channel
-	// opened is why the channel could not be opened.
+	// opened is why the channel could not be opened, or nil.
 	opened  error
 	handler http.Handler
 	stop    context.CancelFunc
@@ -62,8 +61,7 @@ type openChannel struct {
 
 	mu  sync.Mutex
 	row *fermata.Channel
-	// busy counts the deliveries under way; paused is until when the remote
-	// system asked for quiet.
+	// busy counts the deliveries under way. paused is the instant until which the remote system asked for a pause.
 	busy   int
 	paused time.Time
 }
@@ -75,15 +73,14 @@ func (l *openChannel) wake() {
 	}
 }
 
-// info returns the channel as it was read last.
+// info returns the row of the channel as it was last read.
 func (l *openChannel) info() fermata.Channel {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return *l.row
 }
 
-// reload opens channels that are new, closes those that are gone, and opens
-// anew those whose settings changed.
+// reload opens new channels, closes removed ones, and reopens those whose name or settings changed.
 func (w *workspace) reload(ctx context.Context) error {
 	r := w.s.db.In(ctx, w.id)
 	rows, err := r.Channels()
@@ -125,12 +122,12 @@ func (w *workspace) reload(ctx context.Context) error {
 	return nil
 }
 
-// sameChannel reports whether what was opened for one row does for another.
+// sameChannel reports whether a channel that was opened for one row can be used for the other.
 func sameChannel(a, b *fermata.Channel) bool {
 	return a.Name == b.Name && reflect.DeepEqual(a.Settings, b.Settings)
 }
 
-// open opens a channel and starts what it does by itself.
+// open opens a channel, and starts its sender and its listener.
 func (w *workspace) open(row *fermata.Channel) *openChannel {
 	l := &openChannel{w: w, row: row, work: make(chan struct{}, 1), stop: func() {}}
 	l.kind, l.channel, l.opened = w.s.openChannel(w.id, row)
@@ -159,7 +156,7 @@ func (s *Service) runs() *running {
 	return s.run
 }
 
-// openChannel makes a channel of what is stored of it.
+// openChannel makes a channel from its stored row.
 func (s *Service) openChannel(workspace string, row *fermata.Channel) (Kind, Channel, error) {
 	k, ok := s.kind(row.Kind)
 	if !ok {
@@ -174,12 +171,11 @@ func (s *Service) openChannel(workspace string, row *fermata.Channel) (Kind, Cha
 	return k, channel, err
 }
 
-// fixes reports whether the settings of a channel are those that the server was
-// given. Another channel of the kind has its own.
+// fixes reports whether the settings of a channel are those with which the server was started. Another channel of the
+// same kind has settings of its own.
 func (k Kind) fixes(row *fermata.Channel) bool { return row.BuiltIn && k.Fixed != nil }
 
-// settings returns what a channel is opened with: the secrets are read from
-// where they are kept.
+// settings returns the settings with which a channel is opened. Secrets that are stored elsewhere are read.
 func (k Kind) settings(row *fermata.Channel) (json.RawMessage, error) {
 	if k.fixes(row) {
 		return k.Fixed, nil
@@ -229,8 +225,8 @@ func (w *workspace) close() {
 	w.changed = true
 }
 
-// active reports whether there is anything to plan: a channel, a device to push
-// to, or routes that an administrator chose and that may lead nowhere.
+// active reports whether there is anything to plan: a channel, a device for push messages, or routes that an
+// administrator chose and that may lead nowhere.
 func (w *workspace) active() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -266,8 +262,8 @@ func (w *workspace) channelByID(id string) *openChannel {
 	return w.channels[id]
 }
 
-// channelsNamed lists the open channels that a route or a question means: by name, or all of
-// a kind.
+// channelsNamed lists the open channels that a name in a route or a question means: the channel with this name, or
+// all channels of this kind.
 func channelsNamed(channels []*openChannel, name string) []*openChannel {
 	var found []*openChannel
 	for _, l := range channels {
@@ -282,8 +278,8 @@ func channelsNamed(channels []*openChannel, name string) []*openChannel {
 	return found
 }
 
-// Handler returns what takes the requests that a remote system sends to a
-// channel of the workspace.
+// Handler returns the handler for the requests that a remote system sends to a channel of the workspace. If the
+// channel has none, it returns a [fermata.CodeNotFound].
 func (s *Service) Handler(workspace, name string) (http.Handler, error) {
 	w := s.workspace(workspace)
 	for _, l := range w.usableChannels() {

@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// deliver notes that a message arrived. A reminder that arrives is an event;
-// what is shown of it later, when the question closes, is none.
+// deliver records that a message arrived. The first arrival of a reminder also adds an event; an update when the
+// question closes does not.
 func deliver(tx *store.Tx, d *fermata.Delivery, ref json.RawMessage, shows fermata.QuestionStatus, shown int64) {
 	first := d.State != fermata.DeliverySent
 	d.Deliver(tx.Now(), ref, shows, shown)
@@ -28,16 +28,15 @@ func deliver(tx *store.Tx, d *fermata.Delivery, ref json.RawMessage, shows ferma
 	})
 }
 
-// repeat plans the look at which people are reminded of the question after its list of
-// reminders. It is one row, however long the question waits: each look plans the next.
+// repeat plans the check that sends the reminders after the question's list of reminders. There is only one such row,
+// however long the question waits, because each check plans the next one.
 func (b *batch) repeat(q *fermata.Question) {
 	if at, ok := q.NextRepeat(q.CreatedAt); ok {
 		b.lookAt(q, notice.Reminder, at, "repeat")
 	}
 }
 
-// reminding returns what is needed to remind people at the instant: who they are, and
-// where questions go, as it is now.
+// reminding returns a batch with the current people, channels and routes, for reminders at the instant.
 func (w *workspace) reminding(ctx context.Context, now time.Time) (*batch, error) {
 	r := w.s.db.In(ctx, w.id)
 	plan, err := r.Plan()
@@ -55,8 +54,8 @@ func (w *workspace) reminding(ctx context.Context, now time.Time) (*batch, error
 	return b, err
 }
 
-// remindAgain reminds those who may answer the question now, over the channels that it
-// goes to now, and plans the next look.
+// remindAgain reminds the people who may answer the question at the moment, over its current channels, and plans the
+// next check.
 func (b *batch) remindAgain(tx *store.Tx, look *fermata.Delivery) error {
 	q, err := tx.Question(look.QuestionID)
 	if err != nil {

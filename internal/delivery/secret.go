@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// replyKey names the key that signs what binds an answer to a message.
+	// replyKey is the name of the key that signs reply secrets. A reply secret binds an answer to a message.
 	replyKey = "reply"
-	// replySum is how many letters of the signature follow the delivery's; both
-	// are letters and digits that survive any mail address.
+	// replySum is the number of letters of the signature. They follow the letters of the delivery's id. Both consist
+	// of letters and digits that are valid in any mail address.
 	replySum = 16
 )
 
-// base32Lower has no letters that only differ in case.
+// base32Lower has no letters that differ only in case.
 var base32Lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// key returns a key that the workspace keeps; it is made at its first use.
+// key returns a key of the workspace, and makes it at the first use.
 func (s *Service) key(ctx context.Context, workspace, name string) ([]byte, error) {
 	key, err := s.db.In(ctx, workspace).DeliveryKey(name)
 	if err != nil || key != nil {
@@ -36,7 +36,7 @@ func (s *Service) key(ctx context.Context, workspace, name string) ([]byte, erro
 	return key, err
 }
 
-// replySecret returns what an answer carries that comes back to a message.
+// replySecret returns the secret that an answer to the message carries.
 func (l *openChannel) replySecret(ctx context.Context, r store.Reader, d *fermata.Delivery) (string, error) {
 	key, err := l.w.s.key(ctx, l.w.id, replyKey)
 	if err != nil {
@@ -50,8 +50,9 @@ func (l *openChannel) replySecret(ctx context.Context, r store.Reader, d *fermat
 	return id + signature(key, l.w.id, id, generation), nil
 }
 
-// replyGeneration returns how often the links of a message's recipient were taken back. Secrets of earlier generations are refused.
-// A channel that knows people by itself needs no secret to know them, so its secrets stay valid.
+// replyGeneration returns how many times the links of a message's recipient were revoked. Secrets of earlier
+// generations are refused. A channel that itself knows people needs no secret to identify them, so its secrets stay
+// valid.
 func (l *openChannel) replyGeneration(r store.Reader, d *fermata.Delivery) (int64, error) {
 	if _, mayNotVouch := l.channel.(Voucher); !mayNotVouch || d.MemberID == "" {
 		return 0, nil
@@ -59,7 +60,7 @@ func (l *openChannel) replyGeneration(r store.Reader, d *fermata.Delivery) (int6
 	return r.AnswerLinkGeneration(d.MemberID)
 }
 
-// signature signs the id of a delivery. Generation 0 is signed as in versions without generations.
+// signature signs the id of a delivery. Generation 0 is signed like in versions without generations.
 func signature(key []byte, workspace, id string, generation int64) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(workspace + "\x00" + id))
@@ -69,7 +70,7 @@ func signature(key []byte, workspace, id string, generation int64) string {
 	return base32Lower.EncodeToString(mac.Sum(nil))[:replySum]
 }
 
-// openReply returns the delivery that the secret belongs to.
+// openReply returns the delivery to which the secret belongs.
 func (l *openChannel) openReply(ctx context.Context, r store.Reader, secret string) (*fermata.Delivery, error) {
 	key, err := l.w.s.key(ctx, l.w.id, replyKey)
 	if err != nil {

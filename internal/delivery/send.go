@@ -11,18 +11,20 @@ import (
 )
 
 const (
-	// atOnce is how many messages of a channel are sent at the same time.
+	// atOnce is the largest number of messages of a channel that are sent at
+	// the same time.
 	atOnce = 16
-	// defaultSendLimit is how long one of them may take ([Options.SendLimit]).
+	// defaultSendLimit is how long sending one message may take
+	// ([Options.SendLimit]).
 	defaultSendLimit = 30 * time.Second
-	// longestPause bounds how long a channel is left alone when it asks for it;
-	// what it refused waits as long as it said.
+	// longestPause is the longest pause of a channel that asks for one. The
+	// message that it refused waits as long as the channel asked.
 	longestPause = 5 * time.Minute
-	// sentNoted is how often a channel's row is told that it works.
+	// sentNoted is how often a channel's row records that the channel works.
 	sentNoted = 10 * time.Second
 )
 
-// send claims and sends what is due on the channel until ctx ends.
+// send claims and sends the due deliveries of the channel until ctx ends.
 func (l *openChannel) send(ctx context.Context) {
 	done := make(chan struct{}, atOnce)
 	defer l.finish(done)
@@ -47,7 +49,7 @@ func (l *openChannel) send(ctx context.Context) {
 	}
 }
 
-// finish waits for what is under way.
+// finish waits until the messages under way have ended.
 func (l *openChannel) finish(done <-chan struct{}) {
 	for {
 		l.mu.Lock()
@@ -67,8 +69,8 @@ func (l *openChannel) freeSlot() {
 	l.mu.Unlock()
 }
 
-// round starts as much as there is room for, and returns how long to wait for
-// the next.
+// round starts as many deliveries as there are free slots, and returns how long
+// to wait before the next round.
 func (l *openChannel) round(ctx context.Context, done chan<- struct{}) (time.Duration, error) {
 	l.mu.Lock()
 	free, pause := atOnce-l.busy, time.Until(l.paused)
@@ -107,7 +109,7 @@ func (l *openChannel) round(ctx context.Context, done chan<- struct{}) (time.Dur
 	return 0, nil
 }
 
-// untilNext returns how long there is nothing to do.
+// untilNext returns how long there is nothing to send.
 func (l *openChannel) untilNext(ctx context.Context, id string, now time.Time) (time.Duration, error) {
 	next, found, err := l.w.s.db.NextDelivery(ctx, id)
 	if err != nil || !found {
@@ -116,8 +118,8 @@ func (l *openChannel) untilNext(ctx context.Context, id string, now time.Time) (
 	return min(max(next.Sub(now), time.Millisecond), lookAgain), nil
 }
 
-// deliver sends a message or brings it up to date, and records what became of
-// it. A message under way is not given up when the service stops.
+// deliver sends or updates a message, and records the outcome. A message under
+// way is completed even when the service stops.
 func (l *openChannel) deliver(ctx context.Context, c *claim) {
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.w.s.SendLimit)
 	defer cancel()
@@ -127,31 +129,34 @@ func (l *openChannel) deliver(ctx context.Context, c *claim) {
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.w.s.SendLimit)
 	defer cancel()
 	if err := l.record(recording, c, o); err != nil {
-		// The lease brings it up again.
+		// When the lease ends, the delivery is due again.
 		l.w.s.Log.ErrorContext(ctx, "record a delivery", "delivery", c.ID, "error", err)
 	}
 	l.w.s.Observe(c.Kind, o.name(c.State), c.late)
 }
 
-// outcome is what became of an attempt.
+// outcome is the result of an attempt.
 type outcome struct {
-	// skip and until end or put off the delivery, for the reason.
+	// skip is the reason to end the delivery. until is the instant to which the
+	// delivery is deferred, for the reason in reason.
 	skip string
-	// place says that the message goes to the channel's own place instead.
+	// place reports whether the message goes to the channel's own place
+	// instead.
 	place bool
-	// rest says that there is nothing to do.
+	// rest reports whether there is nothing to do.
 	rest   bool
 	until  time.Time
 	reason string
-	// sent says that the channel took the message, which shows the status as of
-	// the event.
+	// sent reports whether the channel took the message. The message shows the
+	// status shows, as of the event shown.
 	sent    bool
 	receipt notice.Receipt
 	shows   fermata.QuestionStatus
 	shown   int64
 	decides bool
 	err     error
-	// unsure says that the message may have arrived, though it failed.
+	// unsure reports whether the message may have arrived although the attempt
+	// failed.
 	unsure bool
 }
 
@@ -170,14 +175,15 @@ func (o *outcome) name(before fermata.DeliveryState) string {
 	}
 }
 
-// attempt looks whether the message is still needed, and sends it.
+// attempt checks whether the message is still needed, and sends it.
 func (l *openChannel) attempt(ctx context.Context, c *claim) *outcome {
 	if l.opened != nil {
 		return &outcome{err: l.opened}
 	}
 	if c.State == fermata.DeliverySent && (len(c.Ref) == 0 || c.Purpose == string(notice.Digest)) {
-		// What cannot be changed any more stays as it is. So does a digest: it says
-		// what waited when it was sent, and decides nothing.
+		// A message that cannot be changed stays as it is. So does a digest: it
+		// lists the questions that waited when it was sent, and offers no
+		// decision.
 		return &outcome{rest: true}
 	}
 	n, o, err := l.compose(ctx, c)
@@ -204,7 +210,7 @@ func (l *openChannel) attempt(ctx context.Context, c *claim) *outcome {
 	return o
 }
 
-// record writes what became of an attempt, unless somebody else has claimed
+// record writes the outcome of an attempt, unless another process has claimed
 // the delivery meanwhile.
 func (l *openChannel) record(ctx context.Context, c *claim, o *outcome) error {
 	var told *fermata.Delivery
@@ -236,12 +242,13 @@ func (l *openChannel) record(ctx context.Context, c *claim, o *outcome) error {
 	return nil
 }
 
-// applyToSender lets the sender act on what was recorded.
+// applyToSender wakes or pauses the sender after an outcome was recorded.
 func (l *openChannel) applyToSender(d *fermata.Delivery, o *outcome) {
 	if d != nil && (d.NextAt != nil || o.place) {
 		l.wake()
 	}
-	// Where each question names an address of its own, one of them stops no other.
+	// If each question names an address of its own, a pause of one address must
+	// not stop the others.
 	if wait := retryAfter(o.err); wait > 0 && l.kind.To != ToAsker {
 		l.mu.Lock()
 		l.paused = time.Now().Add(min(wait, longestPause))
@@ -249,7 +256,7 @@ func (l *openChannel) applyToSender(d *fermata.Delivery, o *outcome) {
 	}
 }
 
-// apply changes the delivery by what became of the attempt.
+// apply changes the delivery according to the outcome of the attempt.
 func (l *openChannel) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 	now := tx.Now()
 	switch {
@@ -289,8 +296,8 @@ func (l *openChannel) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 	}
 }
 
-// recordRest writes what became of the other messages of a digest: those that
-// were in it went with it, the rest was not needed.
+// recordRest writes the outcome of the other deliveries of a digest. They are
+// sent if the digest was sent, and skipped if it was not needed.
 func (l *openChannel) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery, o *outcome) error {
 	rows, err := tx.DeliveriesByID(idsOf(c.with))
 	if err != nil {
@@ -305,7 +312,7 @@ func (l *openChannel) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery
 			d.Skip(tx.Now(), first.Reason)
 			l.toPlace(tx, d, o)
 		default:
-			// They wait for the digest with the first one.
+			// The others wait for the digest together with the first one.
 			d.LeasedUntil, d.NextAt = nil, first.NextAt
 		}
 		tx.SaveDelivery(d)
@@ -313,7 +320,8 @@ func (l *openChannel) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery
 	return nil
 }
 
-// note keeps in mind what was written at the channel, if anything was.
+// note takes over the fields that were written to the channel's row, if there
+// is a row.
 func (l *openChannel) note(row *fermata.Channel) {
 	if row == nil {
 		return
@@ -323,7 +331,8 @@ func (l *openChannel) note(row *fermata.Channel) {
 	l.row.LastSentAt, l.row.LastError = row.LastSentAt, row.LastError
 }
 
-// tellsOfChannel reports whether an attempt says anything of the channel itself.
+// tellsOfChannel reports whether an attempt shows whether the channel itself
+// works.
 func (l *openChannel) tellsOfChannel(d *fermata.Delivery, o *outcome) bool {
 	if o.err != nil {
 		return l.kind.To != ToAsker && !unknown(o.err) && (!isGone(o.err) || d.DeviceID == "")
@@ -331,8 +340,8 @@ func (l *openChannel) tellsOfChannel(d *fermata.Delivery, o *outcome) bool {
 	return o.sent
 }
 
-// recordChannel writes at the channel whether it works. It returns the channel
-// when there was something to write.
+// recordChannel records in the channel's row whether the channel works. It
+// returns the row, or nil if there was nothing to write.
 func (l *openChannel) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) (*fermata.Channel, error) {
 	if o.rest || !l.tellsOfChannel(d, o) {
 		return nil, nil
@@ -367,10 +376,11 @@ func (l *openChannel) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcom
 	return row, nil
 }
 
-// mostContent bounds what is kept of a message.
+// mostContent is the largest stored content of a message, in bytes.
 const mostContent = 256 << 10
 
-// cut ends with a whole letter: half of one is no text to PostgreSQL.
+// cut shortens the content without splitting a character: PostgreSQL does not
+// accept half a character.
 func cut(content string) string {
 	if len(content) <= mostContent {
 		return content

@@ -14,31 +14,30 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Options are what a service needs. DB and Engine are required.
+// Options configure a service. DB and Engine are required.
 type Options struct {
 	DB     *store.DB
 	Engine *engine.Engine
-	// Kinds are the kinds of channels that there are.
+	// Kinds are the supported kinds of channels.
 	Kinds []Kind
-	// PublicURL is where people open the server.
+	// PublicURL is the address at which people open the server.
 	PublicURL string
-	// HTTP sends requests out for channels.
+	// HTTP is the client for the requests of channels. nil uses a client whose timeout is SendLimit.
 	HTTP *http.Client
 	// SendLimit is the longest time in which one message is sent. Recording the
 	// result has the same limit. 0 means 30 seconds.
 	SendLimit time.Duration
-	// Observe is told of every attempt: how it went, and how long after its
-	// time. It must not block.
+	// Observe is called after every attempt, with its outcome and with how late the attempt was. It must not block.
 	Observe func(kind, outcome string, late time.Duration)
 	Log     *slog.Logger
 }
 
-// Service delivers, for all workspaces of a database.
+// Service delivers messages for all workspaces of a database.
 type Service struct {
 	Options
 	db *store.DB
 	e  *engine.Engine
-	// process names this one among those that share the database.
+	// process is the name of this process among those that share the database.
 	process string
 	pages   *pages
 
@@ -48,13 +47,13 @@ type Service struct {
 	run *running
 }
 
-// running is what a running service starts its parts with.
+// running holds what the parts of a running service share.
 type running struct {
 	ctx   context.Context
 	parts sync.WaitGroup
 }
 
-// New returns a service. Its engine tells it of commits from now on.
+// New returns a service. It registers the service with the engine, which then reports commits to it.
 func New(o Options) *Service {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -85,26 +84,26 @@ func (s *Service) kind(name string) (Kind, bool) {
 	return Kind{}, false
 }
 
-// workspace is what is known of one workspace.
+// workspace is the state of the service for one workspace.
 type workspace struct {
 	id string
 	s  *Service
-	// work wakes the planner, changed says that the channels must be read anew.
+	// work wakes the planner. changed reports whether the channels must be read again.
 	work     chan struct{}
 	mu       sync.Mutex
 	changed  bool
 	channels map[string]*openChannel
-	// people are those of the event peopleAt.
+	// people are the people as of the event peopleAt.
 	people   *people
 	peopleAt int64
-	// hasDevices says that messages can be pushed to somebody.
+	// hasDevices reports whether there is a device for push messages.
 	hasDevices bool
-	// hasRoutes says that an administrator chose the routes.
+	// hasRoutes reports whether an administrator chose the routes.
 	hasRoutes bool
-	// cleared counts how often the people were forgotten.
+	// cleared counts how many times the people were forgotten.
 	cleared int
-	// looked is up to which event nothing is to be planned for these channels,
-	// where the cursor stays behind. It is the planner's own.
+	// looked is the number of the event up to which there is nothing to plan for these channels. The stored cursor
+	// may be behind it. Only the planner uses it.
 	looked int64
 }
 
@@ -123,7 +122,7 @@ func (s *Service) workspace(id string) *workspace {
 	return w
 }
 
-// handleCommit is told of every commit.
+// handleCommit takes note of the events of a commit.
 func (s *Service) handleCommit(events []*fermata.Event) {
 	w := s.workspace(events[0].WorkspaceID)
 	for _, e := range events {
@@ -138,7 +137,7 @@ func (s *Service) handleCommit(events []*fermata.Event) {
 	w.wake()
 }
 
-// forget drops what events made stale.
+// forget drops data that events made stale.
 func (w *workspace) forget(channels bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,8 +153,7 @@ func (w *workspace) wake() {
 	}
 }
 
-// Run delivers until ctx ends. What is being sent then is given a moment to
-// end; what was not comes up again elsewhere.
+// Run delivers until ctx ends. It then waits for the messages under way to end; another process sends the others.
 func (s *Service) Run(ctx context.Context) {
 	run := &running{ctx: ctx}
 	s.mu.Lock()
@@ -190,16 +188,16 @@ func (s *Service) Start(ctx context.Context) error {
 }
 
 const (
-	// lookAgain is how often is looked for what nobody told of.
+	// lookAgain is the longest time a due delivery goes unnoticed when its wake-up was lost.
 	lookAgain = 5 * time.Second
-	// afterError is how long to wait when the database did not answer.
+	// afterError is how long to wait after the database did not answer.
 	afterError = time.Second
-	// rememberInbound is for how long something inbound counts once.
+	// rememberInbound is how long an incoming message is remembered, so that it counts only once.
 	rememberInbound = 14 * 24 * time.Hour
 	tidyEvery       = time.Hour
 )
 
-// run keeps the channels open and plans, until ctx ends.
+// run keeps the channels open and plans deliveries, until ctx ends.
 func (w *workspace) run(ctx context.Context) {
 	defer w.close()
 	if run := w.s.runs(); run != nil {
@@ -224,8 +222,7 @@ func (w *workspace) run(ctx context.Context) {
 	}
 }
 
-// step reads the channels if they changed and plans once. It reports whether
-// there is more to plan.
+// step reads the channels if they changed, and plans once. It reports whether there is more to plan.
 func (w *workspace) step(ctx context.Context) (bool, error) {
 	w.mu.Lock()
 	changed := w.changed
@@ -245,7 +242,7 @@ func (w *workspace) step(ctx context.Context) (bool, error) {
 	return w.plan(ctx)
 }
 
-// pause waits, so that a database that is away does not fill the log.
+// pause waits, so that an unavailable database does not fill the log.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -255,7 +252,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// keepTidy forgets from time to time what came back long ago.
+// keepTidy regularly deletes the records of old incoming messages.
 func (s *Service) keepTidy(ctx context.Context) {
 	runEvery(ctx, tidyEvery, func() {
 		err := s.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {

@@ -19,10 +19,10 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// mostSecretFile bounds a file that holds a secret.
+// mostSecretFile is the largest size of a file with a secret, in bytes.
 const mostSecretFile = 64 << 10
 
-// resolve reads the secrets that are kept elsewhere: env:NAME and file:/path.
+// resolve reads the secrets that are stored elsewhere, as env:NAME or file:/path.
 func (k Kind) resolve(stored map[string]any) (map[string]any, error) {
 	resolved := maps.Clone(stored)
 	for _, name := range k.Secrets {
@@ -61,8 +61,8 @@ func readSecret(name, given string) (string, error) {
 	return secret, nil
 }
 
-// secretIn reads a secret from a file of the server, or says what is wrong with the file.
-// What the system says of it is not for the wire.
+// secretIn reads a secret from a file of the server, or returns a text that tells what is wrong with the file. The
+// text does not contain the system's error message, because that must not be sent to callers.
 func secretIn(path string) (secret, problem string) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -84,7 +84,7 @@ func secretIn(path string) (secret, problem string) {
 	return secret, ""
 }
 
-// check reports what is wrong with settings.
+// check returns an error that lists what is wrong with settings.
 func (k Kind) check(settings map[string]any) error {
 	if len(k.Settings) == 0 {
 		return nil
@@ -122,8 +122,7 @@ func (k Kind) schema() (*jsonschema.Schema, error) {
 
 var english = message.NewPrinter(language.English)
 
-// problemsOf lists what a schema found wrong, without the values: they may be
-// secrets.
+// problemsOf lists what violates a schema, without the values, because these may be secrets.
 func problemsOf(e *jsonschema.ValidationError) []fermata.Problem {
 	if len(e.Causes) == 0 {
 		field := strings.Join(append([]string{"settings"}, e.InstanceLocation...), ".")
@@ -136,8 +135,8 @@ func problemsOf(e *jsonschema.ValidationError) []fermata.Problem {
 	return all
 }
 
-// withoutValue says what is wrong; patterns and lengths are told without what
-// was given.
+// withoutValue returns a text that tells what is wrong. For patterns, formats and constants it does not contain the
+// value.
 func withoutValue(e *jsonschema.ValidationError) string {
 	path := e.ErrorKind.KeywordPath()
 	switch {
@@ -150,13 +149,13 @@ func withoutValue(e *jsonschema.ValidationError) string {
 	}
 }
 
-// hideSecrets returns the channel as it is shown: its secrets are only named.
+// hideSecrets returns the channel as it is shown: with the names of its secrets, but without the values.
 func (s *Service) hideSecrets(c *fermata.Channel) *fermata.Channel {
 	shown := *c
 	shown.Settings, shown.SecretsSet = maps.Clone(c.Settings), nil
 	k, known := s.kind(c.Kind)
 	if !known {
-		// Which of its settings are secret is not known here.
+		// For an unknown kind, this server does not know which settings are secret.
 		shown.Settings = map[string]any{}
 		return &shown
 	}

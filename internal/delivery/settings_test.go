@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// An error about a file with a secret names what is wrong and does not show the content.
+// An error about a file with a secret tells what is wrong, and does not show the content.
 func TestAFileWithASecretIsChecked(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -7,19 +7,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/redact"
 )
 
-// data writes what an event adds.
+// data returns the data of an event as JSON.
 func data(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
-		// Event data are small maps of texts and numbers.
+		// The data of an event is a small map of texts and numbers.
 		panic("delivery: write event data: " + err.Error())
 	}
 	return b
 }
 
-// publicQuestion returns the question as it may leave the house: secrets taken out, and
-// in public places no context unless the question shares it. It reports whether
-// what is decided on is whole.
+// publicQuestion returns the question as channels may send it: without secrets, and in public places without context
+// unless the question shares it. It reports whether the parts that are decided on are complete.
 func publicQuestion(q *fermata.Question, public bool) (*fermata.Question, bool) {
 	clean, whole := redact.Question(q)
 	if public && !q.ShareContext {
@@ -28,7 +27,7 @@ func publicQuestion(q *fermata.Question, public bool) (*fermata.Question, bool) 
 	return clean, whole
 }
 
-// withoutSecrets takes secrets out of a text.
+// withoutSecrets removes secrets from a text.
 func withoutSecrets(text string) string {
 	clean, _ := redact.Text(text)
 	return clean

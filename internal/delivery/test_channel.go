@@ -9,11 +9,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// testWithin is how long testing a channel may take.
+// testWithin is how long the test of a channel may take.
 const testWithin = 30 * time.Second
 
-// TestChannel asks the remote system whether the settings work, and sends a
-// test message to the member named, if any.
+// TestChannel asks the remote system whether the settings work. It also sends a
+// test message to the member to, if to is not empty.
 func (s *Service) TestChannel(ctx context.Context, c fermata.Caller, name, to string) (fermata.ChannelTest, error) {
 	out := fermata.ChannelTest{Problems: []fermata.ChannelProblem{}}
 	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
@@ -50,8 +50,8 @@ func (s *Service) TestChannel(ctx context.Context, c fermata.Caller, name, to st
 	return out, nil
 }
 
-// noteTest keeps at the channel how its test went: a fault that nobody has met
-// yet is seen in the list, and by whoever asks what is wrong.
+// noteTest records in the channel's row how its test went. So a new fault is
+// visible in the list of channels and to every caller that checks the server.
 func (s *Service) noteTest(ctx context.Context, tested *fermata.Channel, problem error) error {
 	if problem == nil && tested.LastError == "" {
 		return nil

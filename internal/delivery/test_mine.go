@@ -6,8 +6,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestMine sends the caller a test message over a channel. It says nothing of
-// how the channel is set up, which is for admins.
+// TestMine sends the caller a test message over a channel. The result does not
+// tell how the channel is set up, which only admins may see.
 func (s *Service) TestMine(ctx context.Context, c fermata.Caller, name string) (fermata.ChannelTest, error) {
 	out := fermata.ChannelTest{Problems: []fermata.ChannelProblem{}}
 	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
-// sees waits until a person sees a message with all of the words.
+// sees waits until a person sees a message that contains all the words.
 func (w *world) sees(person string, words ...string) {
 	w.Helper()
 	w.await(person+" sees "+strings.Join(words, ", "), func() bool {
@@ -31,7 +31,8 @@ func (w *world) sees(person string, words ...string) {
 	})
 }
 
-// progressTo switches progress on for people, and gives it a route of its own.
+// progressTo switches on progress messages for people, and sets a route for
+// them.
 func (w *world) progressTo(people ...string) {
 	w.Helper()
 	_, err := w.s.SetRoutes(w.Context(), admin, fermata.Routes{Progress: []fermata.RouteStep{{After: "0s", Channel: "wall"}}})
@@ -43,7 +44,7 @@ func (w *world) progressTo(people ...string) {
 	}
 }
 
-// Progress goes to those who have switched it on, over its own route.
+// Progress is sent to the people who have switched it on, over its own route.
 func TestProgressReachesWhoWantsIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
@@ -56,8 +57,8 @@ func TestProgressReachesWhoWantsIt(t *testing.T) {
 	w.seen("bob", 0)
 }
 
-// Progress that nobody has switched on costs no write, and is not told later to
-// whoever switches it on.
+// Progress without a subscriber costs no write, and is not sent later to a
+// person who switches it on.
 func TestProgressThatNobodyWantsMovesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -82,7 +83,8 @@ func TestProgressThatNobodyWantsMovesNothing(t *testing.T) {
 	})
 }
 
-// A channel that has failed for a while is told of over the others.
+// If a channel has failed for a while, operators are told over the other
+// channels.
 func TestAChannelThatFailsIsToldOf(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
@@ -113,7 +115,7 @@ func TestAChannelThatFailsIsToldOf(t *testing.T) {
 	w.sees("wall-op", "The channel broken does not work", "fermata channel test broken")
 }
 
-// Whoever only looks has said nothing: the same id may answer afterwards.
+// A person who only looks has not answered: the same id may answer afterwards.
 func TestALookDecidesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
@@ -140,7 +142,7 @@ func TestALookDecidesNothing(t *testing.T) {
 	}
 }
 
-// Everybody tests their own notifications, and nobody learns of settings.
+// Every member can test their own notifications, and sees no settings.
 func TestOnesOwnTest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})

@@ -11,15 +11,14 @@ import (
 )
 
 const (
-	// unclaimedEvery is the time between two looks for tasks that no worker takes.
+	// unclaimedEvery is the time between two checks for tasks that no worker takes.
 	unclaimedEvery = time.Minute
 	// unclaimedGrace is how long tasks wait without a worker before operators are told.
 	unclaimedGrace = 10 * time.Minute
 )
 
-// lookForUnclaimed tells operators when tasks have waited for some time because no
-// running worker takes them. It tells once for each kind of task. It tells again if a
-// worker came for that kind and is gone.
+// lookForUnclaimed tells the operators when tasks have waited for [unclaimedGrace] because no running worker takes
+// them. It tells them once for each kind of task, and again if a worker for that kind came and went.
 func (w *workspace) lookForUnclaimed(ctx context.Context) error {
 	now, err := w.s.db.Now(ctx)
 	if err != nil {

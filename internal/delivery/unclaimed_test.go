@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// Operators are asked for a worker once for each kind of task that no worker takes. They
-// are asked again if a worker came and is gone.
+// Operators are asked for a worker once for each kind of task that no worker takes. They are asked again if such a
+// worker came and left.
 func TestOperatorsAreAskedForAWorker(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -53,7 +53,8 @@ func TestOperatorsAreAskedForAWorker(t *testing.T) {
 		w.sees("wall-ops", "2 tasks wait for a worker", "build", "and 1 more", "No running worker runs the commands of tasks: there is claude-1.", "fermata worker --allow-task-commands")
 		look(time.Hour, 1)
 
-		// A worker comes and takes one of the tasks. The other task waits for this worker. Operators are asked again when the worker is gone.
+		// A worker comes and takes one of the tasks. The other task waits for this worker. Operators are asked again
+		// when the worker is gone.
 		claim("ci", "shell")
 		look(0, 1)
 		look(30*time.Minute, 1)
@@ -66,7 +67,7 @@ func TestOperatorsAreAskedForAWorker(t *testing.T) {
 	})
 }
 
-// Operators are not asked for tasks that no worker should take, nor for kinds that have a worker.
+// Operators are not asked about tasks that no worker should take, nor about kinds that have a worker.
 func TestNobodyIsAskedForAWorkerThatIsThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})

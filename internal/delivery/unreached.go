@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// whyUnreached says, as a question is asked, why nobody is told of it: by the
-// channels and people that this process knows of. The planner corrects it.
+// whyUnreached returns why no person will be told about a question that is being asked, or "" if one will. It uses
+// the channels and people that this process knows. The planner corrects it later.
 func (s *Service) whyUnreached(r store.Reader, q *fermata.Question) (string, error) {
 	w := s.workspace(r.Workspace())
 	plan, err := r.Plan()
@@ -42,8 +42,8 @@ func (s *Service) whyUnreached(r store.Reader, q *fermata.Question) (string, err
 	return why, nil
 }
 
-// isStale reports whether this process has open what the channels were before a change:
-// it cannot tell yet whom they reach.
+// isStale reports whether the open channels of this process differ from the stored ones. If so, it cannot yet tell
+// whom they reach.
 func (w *workspace) isStale(r store.Reader) (bool, error) {
 	rows, err := r.Channels()
 	if err != nil {
@@ -68,7 +68,7 @@ func (w *workspace) isStale(r store.Reader) (bool, error) {
 	return enabled != len(w.channels), nil
 }
 
-// knownOr returns the people that are known, or reads them.
+// knownOr returns the known people, or reads them.
 func (w *workspace) knownOr(r store.Reader) (*people, error) {
 	w.mu.Lock()
 	p := w.people
@@ -79,8 +79,7 @@ func (w *workspace) knownOr(r store.Reader) (*people, error) {
 	return readPeople(r)
 }
 
-// whyUnreached says why none of the steps tells anybody of a question in time;
-// empty where one does.
+// whyUnreached returns why none of the steps tells a person about a question in time, or "" if one does.
 func (b *batch) whyUnreached(q *fermata.Question, steps []step, members []*fermata.Member, asked time.Time) string {
 	urgent := q.Type.Urgency() == fermata.UrgencyHigh
 	if len(steps) == 0 && urgent {
@@ -108,7 +107,7 @@ func (b *batch) whyUnreached(q *fermata.Question, steps []step, members []*ferma
 	case quiet:
 		return "those who may answer it have quiet hours until after its deadline"
 	case !urgent:
-		// The inbox is where it belongs.
+		// A question that is not urgent belongs in the inbox.
 		return ""
 	case broken != "":
 		return fmt.Sprintf("the channel %s does not work: fermata channel test %s", broken, broken)
@@ -117,8 +116,8 @@ func (b *batch) whyUnreached(q *fermata.Question, steps []step, members []*ferma
 	}
 }
 
-// reaches reports whether a step tells at an address of a question in time;
-// held says that quiet hours keep it from that.
+// reaches reports whether a step tells a person at the address about a question in time. held reports whether quiet
+// hours prevent this.
 func (b *batch) reaches(q *fermata.Question, s step, a address, asked time.Time) (reached, held bool) {
 	if a.member == "" {
 		return true, false
@@ -131,7 +130,8 @@ func (b *batch) reaches(q *fermata.Question, s step, a address, asked time.Time)
 	return !held, held
 }
 
-// noChannel says that no channel is turned on of those that the question names itself or, where it names none, its route.
+// noChannel returns a text that tells that no suitable channel is turned on. These are the channels that the question
+// names, or those of its route if it names none.
 func noChannel(q *fermata.Question, route []fermata.RouteStep) string {
 	who, names := "it names", q.Channels
 	if len(names) == 0 {

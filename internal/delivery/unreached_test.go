@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
-// alerts lists what operators were told of so far.
+// alerts lists the alerts to operators so far.
 func (w *world) alerts() []*fermata.Event {
 	w.Helper()
 	all, _, err := w.e.Events(w.Context(), admin, engine.EventFilter{Types: []string{"delivery.alert"}, Limit: 50})
@@ -50,7 +50,7 @@ func TestRemovingAChannelTellsWhichRoutesItLeaves(t *testing.T) {
 		w.channel()
 		w.second()
 		w.routes(fermata.RouteStep{After: "0s", Channel: "wall"}, fermata.RouteStep{After: "1m", Channel: "second"})
-		// A channel takes its routes along to its new name.
+		// When a channel is renamed, its routes follow.
 		name := "third"
 		_, err := w.s.ChangeChannel(t.Context(), admin, "second", fermata.ChannelChange{Name: &name})
 		w.ok(err)
@@ -81,7 +81,7 @@ func TestAQuestionThatReachesNobodySaysSoAtOnce(t *testing.T) {
 		w.ok(err)
 		var q *fermata.Question
 		w.await("the answer to asking says so", func() bool {
-			// This process learns of the removal a moment later.
+			// This process notices the removal a moment later.
 			q = w.ask(pick)
 			return q.Unreached != ""
 		})
@@ -158,7 +158,7 @@ func TestAServerWithoutChannelsUsesTheInbox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
 	for _, routes := range []bool{false, true} {
-		if routes { // as a page saves them that changed nothing
+		if routes { // a page saves them like this even if nothing changed
 			_, err := w.s.SetRoutes(t.Context(), admin, fermata.DefaultRoutes())
 			w.ok(err)
 		}
@@ -168,7 +168,8 @@ func TestAServerWithoutChannelsUsesTheInbox(t *testing.T) {
 	}
 }
 
-// A kind that a report names is missed, also where nobody set up channels.
+// A kind that a report names is reported as missing, even if no channels are
+// set up.
 func TestAReportNamesAKindWithoutAChannel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
@@ -187,7 +188,8 @@ func TestAReportNamesAKindWithoutAChannel(t *testing.T) {
 	}
 }
 
-// A process that has not opened a new channel yet does not say that nobody is told.
+// A process that has not opened a new channel yet does not report that no
+// person is told.
 func TestAChannelThatIsNotOpenYetIsThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
@@ -205,7 +207,7 @@ func TestAChannelThatIsNotOpenYetIsThere(t *testing.T) {
 	w.seen("ann", 2)
 }
 
-// quiet gives ann and bob quiet hours that last so long, or longer.
+// quiet gives ann and bob quiet hours that last at least this long.
 func (w *world) quiet(lasts time.Duration, deadlines fermata.QuietDeadlines) {
 	w.Helper()
 	now, err := w.e.Now(w.Context())
@@ -229,7 +231,8 @@ func TestADeadlineWithinQuietHours(t *testing.T) {
 	if q.Unreached != "" {
 		t.Errorf("it says %q", q.Unreached)
 	}
-	// What waits longer than the hours stays quiet, and is no trouble.
+	// A question that waits longer than the quiet hours stays quiet, and this
+	// is not a problem.
 	ask.Timeout = "24h"
 	if q = w.ask(ask); q.Unreached != "" {
 		t.Errorf("it says %q", q.Unreached)
@@ -244,7 +247,7 @@ func TestADeadlineWithinQuietHours(t *testing.T) {
 	}
 	w.waits(q, fermata.WaitsForQuiet)
 	w.seen("ann", 1)
-	// In the morning the people learn what they missed.
+	// In the morning the people are told what they missed.
 	w.pass(2 * time.Hour)
 	w.pass(2 * time.Hour)
 	w.await("ann is told", func() bool {

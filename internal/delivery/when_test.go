@@ -15,7 +15,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// pass lets time pass while no message is under way: its lease would end.
+// pass lets time pass while no message is under way, because a message under
+// way would lose its lease.
 func (w *world) pass(d time.Duration) {
 	w.Helper()
 	w.await("no message is under way", func() bool {
@@ -26,7 +27,7 @@ func (w *world) pass(d time.Duration) {
 	w.passLeases(d)
 }
 
-// passLeases lets time pass, also over leases, and wakes who waits for it.
+// passLeases lets time pass, even if leases end, and wakes all waiting parts.
 func (w *world) passLeases(d time.Duration) {
 	w.Helper()
 	w.clock.Advance(d)
@@ -36,14 +37,14 @@ func (w *world) passLeases(d time.Duration) {
 	w.s.LookNow()
 }
 
-// nudge commits something, so that everybody looks.
+// nudge commits a change, so that every part checks for work.
 func (w *world) nudge() {
 	w.Helper()
 	_, err := w.e.SetPolicy(w.Context(), admin, fermata.DefaultPolicy())
 	w.ok(err)
 }
 
-// waits waits until a delivery to the member is put off for the reason.
+// waits waits until a delivery is deferred for the reason, and returns it.
 func (w *world) waits(q *fermata.Question, reason string) *fermata.Delivery {
 	w.Helper()
 	var found *fermata.Delivery
@@ -144,8 +145,8 @@ func TestRemindersComeWhileItIsOpen(t *testing.T) {
 			t.Errorf("%+v is open", m)
 		}
 	}
-	// Ann and Bob were reminded once each, though what they got was changed when
-	// the question closed.
+	// Ann and Bob were reminded once each, although their messages were updated
+	// when the question closed.
 	reminded, _, err := w.e.Events(w.Context(), admin, engine.EventFilter{Types: []string{"question.reminded"}, Limit: 10})
 	w.ok(err)
 	var told []string
@@ -169,8 +170,8 @@ func TestRemindersComeWhileItIsOpen(t *testing.T) {
 	}
 }
 
-// A question whose session Fermata resumes waits as long as it takes: people are
-// reminded after an hour, after a day, and then every week, by one row.
+// A question whose session Fermata resumes waits as long as necessary. People
+// are reminded after an hour, after a day, and then every week, by one row.
 func TestAResumedSessionIsRemindedOfEveryWeek(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -191,11 +192,12 @@ func TestAResumedSessionIsRemindedOfEveryWeek(t *testing.T) {
 			w.pass(wait)
 			w.seen("ann", i+2)
 		}
-		// Whoever may answer by now is reminded, and nobody else.
+		// The people who may answer at the moment are reminded, and no other
+		// people.
 		_, err = w.e.Assign(w.Context(), w.caller("ann"), q.ID, fermata.Assignment{Assignees: []string{"bob"}})
 		w.ok(err)
 		w.seen("bob", 1)
-		// A server that was away for weeks reminds once.
+		// A server that was down for weeks reminds once.
 		w.pass(22 * day)
 		w.seen("bob", 2)
 		w.pass(6 * day)
@@ -308,7 +310,7 @@ func TestPreferencesSwitchOffAndDigestsGather(t *testing.T) {
 		t.Errorf("the digest is %q with %d questions", all[1].Text, len(n.Questions))
 	}
 	w.rests(second)
-	// A digest says what waited when it was sent.
+	// A digest lists the questions that waited when it was sent.
 	for _, q := range []*fermata.Question{first, second} {
 		_, err = w.e.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml"})
 		w.ok(err)
@@ -339,7 +341,8 @@ func TestAFailureIsTriedAgainAndThenGivenUp(t *testing.T) {
 	}
 	w.pass(40 * time.Second)
 	w.await("it is sent", func() bool { return w.deliveries(q)[0].State == fermata.DeliverySent })
-	// The second one arrived though its reply was lost: the same id came twice.
+	// The second message arrived although its reply was lost: the same id came
+	// twice.
 	d := w.deliveries(q)[0]
 	if d.Attempts != 3 || w.wall.Sent(d.ID) != 2 || len(w.seen("ann", 1)) != 1 {
 		t.Errorf("%d attempts, hung up %d times", d.Attempts, w.wall.Sent(d.ID))
@@ -382,7 +385,8 @@ func TestARefusalForGoodIsNotTriedAgain(t *testing.T) {
 	w.await("it is dead", func() bool { all := w.deliveries(q); return len(all) == 1 && all[0].State == fermata.DeliveryDead })
 }
 
-// TestAnUrgentQuestionThatReachesNobodyRaisesAnAlert over another channel.
+// TestAnUrgentQuestionThatReachesNobodyRaisesAnAlert checks that the operators
+// are told.
 func TestAnUrgentQuestionThatReachesNobodyRaisesAnAlert(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
@@ -403,7 +407,7 @@ func TestAnUrgentQuestionThatReachesNobodyRaisesAnAlert(t *testing.T) {
 	w.seen("ann", 0)
 }
 
-// rested waits until so many deliveries are in the state.
+// rested waits until n deliveries are in the state.
 func (w *world) rested(q *fermata.Question, state fermata.DeliveryState, n int) {
 	w.Helper()
 	w.await("deliveries are "+string(state), func() bool {
@@ -417,7 +421,8 @@ func (w *world) rested(q *fermata.Question, state fermata.DeliveryState, n int) 
 	})
 }
 
-// TestNothingIsLostWhenAProcessDies: another one goes on where it was.
+// TestNothingIsLostWhenAProcessDies checks that another process continues the
+// work.
 func TestNothingIsLostWhenAProcessDies(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -438,7 +443,8 @@ func TestNothingIsLostWhenAProcessDies(t *testing.T) {
 	})
 }
 
-// TestAClaimThatIsNotHeardOfComesUpAgain: whoever held it died.
+// TestAClaimThatIsNotHeardOfComesUpAgain checks that a delivery becomes due
+// again when the process that claimed it has died.
 func TestAClaimThatIsNotHeardOfComesUpAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
@@ -463,7 +469,8 @@ func TestAClaimThatIsNotHeardOfComesUpAgain(t *testing.T) {
 	}
 }
 
-// TestASlowMessageKeepsItsClaim: it is not sent a second time meanwhile.
+// TestASlowMessageKeepsItsClaim checks that a slow message is not sent a second
+// time meanwhile.
 func TestASlowMessageKeepsItsClaim(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
@@ -489,7 +496,8 @@ func TestASlowMessageKeepsItsClaim(t *testing.T) {
 	}
 }
 
-// TestTwoProcessesShareTheWork without sending anything twice.
+// TestTwoProcessesShareTheWork checks that two processes together send every
+// message once.
 func TestTwoProcessesShareTheWork(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -530,7 +538,8 @@ func TestTwoProcessesShareTheWork(t *testing.T) {
 	})
 }
 
-// TestWithoutAChannelNothingIsPlanned: no cursor, no rows.
+// TestWithoutAChannelNothingIsPlanned checks that there is no cursor and no row
+// without a channel.
 func TestWithoutAChannelNothingIsPlanned(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})

@@ -40,13 +40,13 @@ var agent = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_1", Name: "coder", Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
 }
 
-// kinds of audiences and how the wall is set up.
+// setup is the audience of the wall, and a change of the service's options.
 type setup struct {
 	to      delivery.Audience
 	options func(*delivery.Options)
 }
 
-// newWorld makes a world with ann and bob, who are on the wall.
+// newWorld makes a world with ann and bob, whom the wall knows.
 func newWorld(t *testing.T, opts store.Options, st setup) *world {
 	t.Helper()
 	w := &world{T: t, clock: storetest.StandingClock(), members: map[string]*fermata.Member{}, wall: wall.New()}
@@ -86,7 +86,7 @@ func (w *world) inbound() {
 	w.wall.Inbound(server.URL)
 }
 
-// start runs the service; stop ends it.
+// start runs the service until stop is called.
 func (w *world) start() {
 	w.Helper()
 	w.ok(w.s.Start(w.Context()))
@@ -114,8 +114,7 @@ func (w *world) ok(err error) {
 	}
 }
 
-// channel adds the wall as a channel, and a route for every type that leads
-// there.
+// channel adds the wall as a channel, with a route to it for every type of question.
 func (w *world) channel(steps ...fermata.RouteStep) *fermata.Channel {
 	w.Helper()
 	c, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: "wall", Kind: wall.Kind, Settings: w.wall.Settings()})
@@ -147,13 +146,13 @@ func (w *world) ask(a fermata.Ask) *fermata.Question {
 	return q
 }
 
-// await looks until a condition holds.
+// await waits until a condition holds.
 func (w *world) await(what string, holds func() bool) {
 	w.Helper()
 	patience.Await(w, what, holds)
 }
 
-// seen waits for so many messages that a person sees.
+// seen waits until a person sees n messages, and returns them.
 func (w *world) seen(person string, n int) []standin.Message {
 	w.Helper()
 	var all []standin.Message
@@ -167,7 +166,7 @@ func (w *world) seen(person string, n int) []standin.Message {
 	return all
 }
 
-// deliveries lists what was sent for a question.
+// deliveries lists the deliveries of a question.
 func (w *world) deliveries(q *fermata.Question) []*fermata.Delivery {
 	w.Helper()
 	all, _, err := w.s.Deliveries(w.Context(), admin, delivery.Filter{QuestionID: q.ID})
@@ -175,8 +174,8 @@ func (w *world) deliveries(q *fermata.Question) []*fermata.Delivery {
 	return all
 }
 
-// rests waits until nothing is left to do for any delivery of the question. If the question is closed, every message
-// that can be changed says so by then.
+// rests waits until no delivery of the question has work left. If the question is closed, every message that can be
+// changed then shows this.
 func (w *world) rests(q *fermata.Question) []*fermata.Delivery {
 	w.Helper()
 	now, err := w.e.Question(w.Context(), admin, q.ID)
@@ -195,12 +194,12 @@ func (w *world) rests(q *fermata.Question) []*fermata.Delivery {
 	return all
 }
 
-// changes reports whether a message is changed when its question closes.
+// changes reports whether a message is updated when its question closes.
 func changes(d *fermata.Delivery) bool {
 	return len(d.Ref) > 0 && d.Purpose != string(notice.Digest)
 }
 
-// caller is the member with a session.
+// caller returns the member with a session.
 func (w *world) caller(name string) fermata.Caller {
 	c := w.members[name].Caller()
 	c.WorkspaceID, c.Assurance = store.DefaultWorkspace, fermata.AssuranceSession

@@ -6,8 +6,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// actor is who did something as columns hold it: a list of three texts, since
-// every row has one.
+// actor is a [fermata.Actor] as a column stores it: a JSON list of three texts,
+// which is short because every row has one.
 type actor fermata.Actor
 
 func (a actor) MarshalJSON() ([]byte, error) {

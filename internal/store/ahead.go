@@ -8,40 +8,40 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Ahead names rows that a write will read, so that they come with the first
-// round trip of its transaction. It changes nothing but the speed.
+// Ahead names rows that a write will read. They are read in the first round trip of its transaction. Ahead changes
+// only the speed.
 type Ahead struct {
 	// Task is the id of a task.
 	Task string
-	// Question is the id of a question; its task comes with it. Events also reads the events about it.
+	// Question is the id of a question; its task is read with it. Events also reads the events about the question.
 	Question string
 	Events   bool
-	// Run is the id of a run; its task comes with it.
+	// Run is the id of a run; its task is read with it.
 	Run string
-	// Ends also reads what the end of the run's task concerns.
+	// Ends also reads the questions and the dependent tasks that the end of the run's task concerns.
 	Ends bool
 	// Claim reads the task that the request would get.
 	Claim *fermata.ClaimRequest
 }
 
-// ahead holds what was read when the transaction began, until somebody takes
-// it or a write of another caller in the same transaction makes it stale.
+// ahead holds the rows that were read when the transaction began. A row stays until a caller takes it, or until
+// another caller of the same transaction writes about it and makes it stale.
 type ahead struct {
 	tasks     map[string]*fermata.Task
 	questions map[string]*fermata.Question
 	runs      map[string]*fermata.Run
-	// events are those about questions, by the question.
+	// events are the events about questions, by the id of the question.
 	events map[string][]*fermata.Event
 	ends   map[string][]link
-	// claims are in the order of claims, by the text of the request.
+	// claims are claimable tasks in the order in which they are claimed, by the text of the request.
 	claims map[string][]*fermata.Task
-	// handOvers are what runs of those tasks will be handed, by task.
+	// handOvers are the hand-offs to the next runs of these tasks, by task.
 	handOvers map[string]*handOver
-	// touched are the ids that a caller of the transaction has written.
+	// touched are the ids about which a caller of the transaction has written.
 	touched map[string]bool
 }
 
-// lookups returns what to read for the calls of a group.
+// lookups returns the look-ups for the calls of a group.
 func (a *ahead) lookups(r Reader, calls []*call) []lookup {
 	var out []lookup
 	for _, c := range calls {
@@ -66,7 +66,7 @@ func (a *ahead) lookupsFor(r Reader, want Ahead) []lookup {
 	return nil
 }
 
-// claimLookups reads as many claimable tasks as the group has claims of a kind.
+// claimLookups returns look-ups that read as many claimable tasks as the group has claims of one kind.
 func (a *ahead) claimLookups(r Reader, calls []*call) []lookup {
 	requests, counts := map[string]fermata.ClaimRequest{}, map[string]int{}
 	for _, c := range calls {
@@ -95,18 +95,17 @@ func (a *ahead) claimLookups(r Reader, calls []*call) []lookup {
 	return out
 }
 
-// severalClaims is from how many claims on it pays to read ahead what their
-// runs will be handed: two queries more, against a round trip for each.
+// severalClaims is the smallest number of claims for which the hand-offs are read ahead. This costs two more queries,
+// and saves a round trip for each claim.
 const severalClaims = 4
 
-// handOver is what a run of a task will be handed.
+// handOver is the hand-off to a new run of a task.
 type handOver struct {
 	questions []*fermata.Question
 	messages  []*fermata.Message
 }
 
-// offer notes the tasks that claims of a kind may take, and whether what their
-// runs will be handed is read as well.
+// offer stores the tasks that claims of a kind may take. withHandOver tells whether their hand-offs are read as well.
 func (a *ahead) offer(key string, tasks []*fermata.Task, withHandOver bool) {
 	if a.claims == nil {
 		a.claims, a.handOvers = map[string][]*fermata.Task{}, map[string]*handOver{}
@@ -119,11 +118,10 @@ func (a *ahead) offer(key string, tasks []*fermata.Task, withHandOver bool) {
 	}
 }
 
-// handOverLookups reads what runs of the tasks that are offered will be
-// handed. The offer itself is read before, in the same round trip. Only the
-// indexes that lead with the task's id fit these queries: PostgreSQL would take
-// one that leads with the workspace while the tables are small, keep that plan,
-// and read the whole workspace when they have grown.
+// handOverLookups returns look-ups that read the hand-offs of the offered tasks. The offer itself is read before
+// them, in the same round trip. Only indexes that begin with the task's id fit these queries. Without the expression
+// on workspace_id, PostgreSQL would take an index that begins with the workspace while the tables are small. It would
+// keep that plan, and read the whole workspace when the tables have grown.
 func (a *ahead) handOverLookups(r Reader, request fermata.ClaimRequest, n int) []lookup {
 	first, args := r.claimableColumns("id, priority", request, n)
 	ids := "SELECT id FROM (" + first + ") AS claimed"
@@ -148,8 +146,8 @@ func (a *ahead) handOverLookups(r Reader, request fermata.ClaimRequest, n int) [
 	}
 }
 
-// roundUp keeps the number of different statements small: each is prepared
-// once a connection.
+// roundUp returns n rounded up to a power of 4. This keeps the number of different statements small, because every
+// connection prepares each of them once.
 func roundUp(n int) int {
 	size := 1
 	for size < n {
@@ -199,16 +197,16 @@ var (
 	questionAndTask = andTask("questions", questionColumns)
 )
 
-// andTask is the query for a row and its task. The task's id is read first, as
-// a value: joined to a column of a table that was small when the query was
-// planned, PostgreSQL would look through all tasks of the workspace.
+// andTask returns the query for a row and its task. A subquery reads the task's id first, as a value. A join with a
+// column would be slow: if the table was small when the query was planned, PostgreSQL would read all tasks of the
+// workspace.
 func andTask(table, columns string) string {
 	return "SELECT " + qualifyColumns("x", columns) + ", " + qualifyColumns("t", taskColumns) + " FROM " + table + " x CROSS JOIN tasks t" +
 		" WHERE x.workspace_id = $1 AND x.id = $2 AND t.workspace_id = $1" +
 		" AND t.id = (SELECT task_id FROM " + table + " WHERE workspace_id = $1 AND id = $2)"
 }
 
-// withTask is a look-up of one row that belongs to a task, and of the task.
+// withTask returns a look-up of one row that belongs to a task, and of this task.
 func withTask[T any](r Reader, a *ahead, into *map[string]*T, row func() ([]any, func() (*T, error)), idOf func(*T) string,
 	sql, id string,
 ) lookup {
@@ -234,7 +232,7 @@ func withTask[T any](r Reader, a *ahead, into *map[string]*T, row func() ([]any,
 	}}
 }
 
-// qualifyColumns names the table of every column.
+// qualifyColumns returns the columns with the name of the table before each.
 func qualifyColumns(table, columns string) string {
 	names := strings.Split(columns, ",")
 	for i, name := range names {
@@ -254,8 +252,8 @@ func taskID(t *fermata.Task) string         { return t.ID }
 func questionID(q *fermata.Question) string { return q.ID }
 func runID(run *fermata.Run) string         { return run.ID }
 
-// take hands out what was read ahead, once: two callers must not share it.
-// What was written since is read again.
+// take returns a row that was read ahead, and removes it, because two callers must not share it. It returns nil for a
+// row about which this transaction has written since; the caller then reads the row again.
 func take[T any](tx *Tx, from map[string]*T, id string, about func(*T) string) *T {
 	v := from[id]
 	if v == nil || tx.isStale(id) || tx.isStale(about(v)) {
@@ -284,7 +282,8 @@ func (tx *Tx) Question(id string) (*fermata.Question, error) {
 	return tx.Reader.Question(id)
 }
 
-// EventsOn is [Reader.EventsOn], with the events that this caller, or one before it in the same transaction, adds.
+// EventsOn is [Reader.EventsOn], and includes the events that this caller, or one before it in the same transaction,
+// adds.
 func (tx *Tx) EventsOn(q *fermata.Question) ([]*fermata.Event, error) {
 	events, ok := tx.g.ahead.events[q.ID]
 	if !ok {
@@ -319,9 +318,8 @@ func (tx *Tx) Ends(taskID, runID string) (questions, dependents []string, err er
 	return tx.Reader.Ends(taskID)
 }
 
-// Claimable is [Reader.Claimable]. A task that was read ahead is as good while
-// nobody in the transaction has written about it: callers who come together
-// have no order among them.
+// Claimable is [Reader.Claimable]. A task that was read ahead can be used while no caller of the transaction has
+// written about it. Callers that share a transaction have no order among them.
 func (tx *Tx) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 	key := claimKey(c)
 	for len(tx.g.ahead.claims[key]) > 0 {
@@ -334,7 +332,8 @@ func (tx *Tx) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 	return tx.Reader.Claimable(c)
 }
 
-// Unhanded reads what a new run of a task is handed.
+// Unhanded returns the closed questions and the messages that no run of the task was handed; a new run is handed
+// them.
 func (tx *Tx) Unhanded(taskID string) (questions []*fermata.Question, messages []*fermata.Message, err error) {
 	h := tx.g.ahead.handOvers[taskID]
 	if h == nil || tx.isStale(taskID) {
@@ -344,7 +343,7 @@ func (tx *Tx) Unhanded(taskID string) (questions []*fermata.Question, messages [
 	return h.questions, h.messages, nil
 }
 
-// touch notes that rows about the ids are being written.
+// touch marks the ids as written about in this transaction.
 func (tx *Tx) touch(ids ...string) {
 	if tx.touched == nil {
 		tx.touched = map[string]bool{}

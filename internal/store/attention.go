@@ -7,8 +7,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Watched returns what those who wait for news of the runs need to know. A run
-// that is not there is left out.
+// Watched returns the runs with the ids, each with the data that tells whether
+// there is news for its waiting worker. It leaves out a run that does not
+// exist.
 func (r Reader) Watched(runIDs []string) ([]*fermata.Watched, error) {
 	watched, err := byID(r, scanWatchedRun, "id, task_id, token, state, result, lease_until", "runs", runIDs,
 		func(w *fermata.Watched) string { return w.Run.ID })
@@ -19,7 +20,7 @@ func (r Reader) Watched(runIDs []string) ([]*fermata.Watched, error) {
 	for _, w := range watched {
 		of[w.Task.ID] = append(of[w.Task.ID], w)
 	}
-	// The texts of a task may be long, and are not needed.
+	// The texts of a task may be long and are not needed.
 	tasks, err := byID(r, scanWatchedTask, "id, state, reason, run_id, unread, pending_question_id", "tasks",
 		slices.Sorted(maps.Keys(of)), taskID)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 const channelColumns = `id, name, kind, settings, enabled, built_in, created_at, last_sent_at, last_error, last_error_at,
 	failing_since, alerted_at, version`
 
-// scanChannel reads a channel with its secrets among the settings.
+// scanChannel reads a channel. Its settings include its secrets.
 func (r Reader) scanChannel(rs rows) (*fermata.Channel, error) {
 	c := &fermata.Channel{WorkspaceID: r.workspace}
 	var settings string
@@ -32,7 +32,7 @@ func (r Reader) scanChannel(rs rows) (*fermata.Channel, error) {
 
 func (r Reader) channelCell(id string) cell { return cell{"channels", "settings", r.workspace, id} }
 
-// Channels lists the workspace's channels, with their secrets.
+// Channels lists the workspace's channels by name, with their secrets.
 func (r Reader) Channels() ([]*fermata.Channel, error) {
 	return list(r, r.scanChannel, "SELECT "+channelColumns+" FROM channels WHERE workspace_id = $1 ORDER BY name", r.workspace)
 }
@@ -57,7 +57,7 @@ func (tx *Tx) InsertChannel(c *fermata.Channel) {
 		tx.workspace, c.ID, c.Name, c.Kind, tx.seal([]byte(text(c.Settings)), tx.channelCell(c.ID)), flag(c.Enabled), flag(c.BuiltIn), c.CreatedAt.UnixMilli())
 }
 
-// SaveChannel writes what changed of a channel.
+// SaveChannel writes the changed fields of a channel.
 func (tx *Tx) SaveChannel(c *fermata.Channel) {
 	tx.exec(`UPDATE channels SET name = $1, settings = $2, enabled = $3, last_sent_at = $4, last_error = $5, last_error_at = $6,
 		failing_since = $7, alerted_at = $8, version = version + 1 WHERE workspace_id = $9 AND id = $10 AND version = $11`,
@@ -66,16 +66,17 @@ func (tx *Tx) SaveChannel(c *fermata.Channel) {
 	c.Version++
 }
 
-// DeleteChannel removes a channel and what it kept. What was sent over it stays
-// on record.
+// DeleteChannel deletes a channel, its state and its inbound records. The
+// deliveries that were sent over it stay on record.
 func (tx *Tx) DeleteChannel(id string) {
 	tx.exec("DELETE FROM channels WHERE workspace_id = $1 AND id = $2", tx.workspace, id)
 	tx.execAny("DELETE FROM channel_state WHERE workspace_id = $1 AND channel_id = $2", tx.workspace, id)
 	tx.execAny("DELETE FROM inbound WHERE workspace_id = $1 AND channel_id = $2", tx.workspace, id)
 }
 
-// ListenAs takes or renews the right to fetch what came back over a channel,
-// until an instant. It reports whether the process has it now.
+// ListenAs gives a process the right to fetch what comes back over a channel,
+// until the given instant, or renews this right. It reports whether the process
+// has the right.
 func (tx *Tx) ListenAs(channelID, process string, until time.Time) (bool, error) {
 	tx.execAny(`UPDATE channels SET listener = $1, listens_until = $2 WHERE workspace_id = $3 AND id = $4
 		AND (listener = $1 OR listens_until <= $5)`,
@@ -84,13 +85,14 @@ func (tx *Tx) ListenAs(channelID, process string, until time.Time) (bool, error)
 	return len(holders) == 1 && holders[0] == process, err
 }
 
-// StopListening gives the right back.
+// StopListening gives up the right that [Tx.ListenAs] gave.
 func (tx *Tx) StopListening(channelID, process string) {
 	tx.execAny("UPDATE channels SET listener = '', listens_until = 0 WHERE workspace_id = $1 AND id = $2 AND listener = $3",
 		tx.workspace, channelID, process)
 }
 
-// ChannelState returns what a channel keeps under a key, "" for nothing.
+// ChannelState returns the value that a channel stored under a key, or "" if
+// there is none.
 func (r Reader) ChannelState(channelID, key string) (string, error) {
 	found, err := list(r, scanString, "SELECT value FROM channel_state WHERE workspace_id = $1 AND channel_id = $2 AND key = $3",
 		r.workspace, channelID, key)
@@ -105,26 +107,28 @@ func (r Reader) channelStateCell(channelID, key string) cell {
 	return cell{"channel_state", "value", r.workspace, channelID + "/" + key}
 }
 
-// SetChannelState keeps a value under a key.
+// SetChannelState stores a value under a key.
 func (tx *Tx) SetChannelState(channelID, key, value string) {
 	tx.exec(`INSERT INTO channel_state (workspace_id, channel_id, key, value) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (workspace_id, channel_id, key) DO UPDATE SET value = excluded.value`, tx.workspace, channelID, key,
 		tx.seal([]byte(value), tx.channelStateCell(channelID, key)))
 }
 
-// Plan is up to which event deliveries are planned, and the routes.
+// Plan is the state of the delivery planner of a workspace: its place in the
+// event log, and the routes.
 type Plan struct {
 	Seq    int64
 	Routes fermata.Routes
-	// Chosen reports that an administrator set other routes than the default ones.
+	// Chosen reports whether an administrator set other routes than the default
+	// ones.
 	Chosen bool
-	// Earlier are subscriptions that were changed while events that they cover
-	// were not planned yet, the oldest first.
+	// Earlier are subscriptions that were replaced before all events that they
+	// cover were planned, the oldest first.
 	Earlier []EarlierSubscription
 }
 
-// EarlierSubscription says to which types of events a channel subscribed until it
-// was changed. It holds for the events with numbers up to UpTo.
+// EarlierSubscription holds the event types to which a channel subscribed
+// before a change. It applies to events with numbers up to UpTo.
 type EarlierSubscription struct {
 	ChannelID string   `json:"channel_id"`
 	UpTo      int64    `json:"up_to"`
@@ -151,7 +155,7 @@ func scanPlan(rs rows) (Plan, error) {
 	return p, err
 }
 
-// Plan returns the workspace's plan; a number below 0 says that nothing is
+// Plan returns the workspace's plan. A Seq below 0 means that no deliveries are
 // planned.
 func (r Reader) Plan() (Plan, error) {
 	found, err := list(r, scanPlan, "SELECT event_seq, routes, earlier FROM delivery_plans WHERE workspace_id = $1", r.workspace)
@@ -161,8 +165,9 @@ func (r Reader) Plan() (Plan, error) {
 	return found[0], nil
 }
 
-// SetPlanned notes up to which event deliveries are planned; below 0 stops it.
-// Of the earlier subscriptions it keeps those that cover events behind seq.
+// SetPlanned stores the number of the last event whose deliveries are planned.
+// A number below 0 stops the planning. Of the earlier subscriptions it keeps
+// those that cover events after seq.
 func (tx *Tx) SetPlanned(seq int64, earlier []EarlierSubscription) {
 	var kept string
 	if left := slices.DeleteFunc(slices.Clone(earlier), func(s EarlierSubscription) bool { return s.UpTo <= seq }); len(left) > 0 {
@@ -172,7 +177,7 @@ func (tx *Tx) SetPlanned(seq int64, earlier []EarlierSubscription) {
 		ON CONFLICT (workspace_id) DO UPDATE SET event_seq = excluded.event_seq, earlier = excluded.earlier`, tx.workspace, seq, kept)
 }
 
-// SetRoutes writes the routes.
+// SetRoutes stores the routes.
 func (tx *Tx) SetRoutes(r fermata.Routes) {
 	tx.exec(`INSERT INTO delivery_plans (workspace_id, event_seq, routes) VALUES ($1, -1, $2)
 		ON CONFLICT (workspace_id) DO UPDATE SET routes = excluded.routes`, tx.workspace, text(r))

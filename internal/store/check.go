@@ -12,17 +12,17 @@ import (
 	"github.com/fermata-hq/fermata/internal/private"
 )
 
-// Loss is what was acknowledged and is not in the database.
+// Loss is the difference between the events that were acknowledged and the database, which misses some of them.
 type Loss struct {
 	// Acknowledged is the head that was kept outside the database.
 	Acknowledged Head `json:"acknowledged"`
 	// Found is the end of the chain in the database.
 	Found Head `json:"found"`
-	// Rewritten reports that the database has that event, with other contents.
+	// Rewritten reports whether the database has that event with other contents.
 	Rewritten bool `json:"rewritten,omitempty"`
 }
 
-// String says what is lost.
+// String returns a sentence that describes the loss.
 func (l Loss) String() string {
 	if l.Rewritten {
 		return fmt.Sprintf("the database has another history than was acknowledged: event %d of workspace %s is not the one that was acknowledged by %s",
@@ -39,8 +39,8 @@ func describeLoss(acknowledged Head, found int64) string {
 const hintLoss = "if the end of the database was lost (a cut write-ahead log, a lost disk, a standby that was behind), look for the newest copy; " +
 	"if you restored a backup on purpose, or nothing better is left, run fermata accept-loss: it records what is missing, and the server starts again"
 
-// Check looks whether the database is whole and has everything that was acknowledged, before anything is written into
-// it. It is called before [DB.Migrate], by servers.
+// Check returns an error if the database is damaged or lacks events that were acknowledged. A server calls it before
+// [DB.Migrate], so that nothing is written into such a database.
 func (db *DB) Check(ctx context.Context) error {
 	if err := db.checkWhole(ctx); err != nil {
 		return err
@@ -55,7 +55,8 @@ func (db *DB) Check(ctx context.Context) error {
 	return nil
 }
 
-// checkWhole opens the heads and reads the whole file of SQLite, unless it is as it was closed in order.
+// checkWhole opens the heads. It also checks the whole file of SQLite, unless the file is unchanged since it was
+// closed in order.
 func (db *DB) checkWhole(ctx context.Context) error {
 	if err := db.openHeads(); err != nil {
 		return err
@@ -73,7 +74,7 @@ func (db *DB) checkWhole(ctx context.Context) error {
 	return db.heads.setRest(rest{})
 }
 
-// openHeads opens the file of the heads, where there is a place for one.
+// openHeads opens the head file, if there is a place for one.
 func (db *DB) openHeads() (err error) {
 	path := db.opts.HeadFile
 	if path == "" {
@@ -90,7 +91,7 @@ func (db *DB) openHeads() (err error) {
 	return err
 }
 
-// closeHeads closes the file of the heads, and notes whether the database is whole.
+// closeHeads closes the head file, and records in it whether the database is whole.
 func (db *DB) closeHeads(whole bool) error {
 	if db.heads == nil {
 		return nil
@@ -102,7 +103,7 @@ func (db *DB) closeHeads(whole bool) error {
 	return db.heads.close(left)
 }
 
-// quickCheck reads the whole database.
+// quickCheck reads the whole database and returns an error if it is malformed.
 func (b *sqliteBackend) quickCheck(ctx context.Context) error {
 	var found string
 	if err := b.conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&found); err != nil {
@@ -114,7 +115,7 @@ func (b *sqliteBackend) quickCheck(ctx context.Context) error {
 	return nil
 }
 
-// Losses compares the database with the heads that were kept outside of it.
+// Losses compares the database with the heads that were kept outside it.
 func (db *DB) Losses(ctx context.Context) ([]Loss, error) {
 	if db.heads == nil {
 		return nil, nil
@@ -132,7 +133,7 @@ func (db *DB) Losses(ctx context.Context) ([]Loss, error) {
 	return losses, nil
 }
 
-// loss compares one workspace.
+// loss compares one workspace with its head.
 func (db *DB) loss(ctx context.Context, kept Head) (*Loss, error) {
 	r := db.In(ctx, kept.Workspace)
 	found, err := r.headOrNone()
@@ -153,7 +154,7 @@ func (db *DB) loss(ctx context.Context, kept Head) (*Loss, error) {
 	}, nil
 }
 
-// headOrNone returns the head of the workspace, the zero one where there is none.
+// headOrNone returns the head of the workspace, or the zero head if the workspace does not exist.
 func (r Reader) headOrNone() (fermata.Chain, error) {
 	tables, err := list(r, func(rs rows) (n int, err error) { return n, rs.Scan(&n) }, r.d.tableCount, "workspaces")
 	if err != nil || tables[0] == 0 {
@@ -166,7 +167,7 @@ func (r Reader) headOrNone() (fermata.Chain, error) {
 	return head, err
 }
 
-// hashBefore returns the hash of the event before the one with the number.
+// hashBefore returns the hash of the event before the event with the number, or "" if there is none.
 func (r Reader) hashBefore(seq int64) (string, error) {
 	found, err := list(r, func(rs rows) (string, error) {
 		var hash []byte
@@ -179,8 +180,8 @@ func (r Reader) hashBefore(seq int64) (string, error) {
 	return found[0], nil
 }
 
-// AcceptLoss records in the chain that events are missing, and takes the database as it is from now on. The database
-// must be migrated. The caller named is the operator.
+// AcceptLoss records in the chain that events are missing, and accepts the database as it is. The database must be
+// migrated. record makes the event that names the loss, with the operator as its actor.
 func (db *DB) AcceptLoss(ctx context.Context, losses []Loss, record func(Loss) *fermata.Event) error {
 	if db.heads == nil || len(losses) == 0 {
 		return errors.New("there is no loss to accept")
@@ -205,7 +206,7 @@ func (db *DB) AcceptLoss(ctx context.Context, losses []Loss, record func(Loss) *
 	})
 }
 
-// acceptOne records one loss. A workspace that is gone has no chain to record it in.
+// acceptOne records one loss. If the workspace does not exist, there is no chain to record the loss in.
 func (db *DB) acceptOne(ctx context.Context, loss Loss, record func(Loss) *fermata.Event) error {
 	err := db.Write(ctx, loss.Acknowledged.Workspace, func(tx *Tx) error {
 		tx.Append(record(loss))
@@ -217,7 +218,7 @@ func (db *DB) acceptOne(ctx context.Context, loss Loss, record func(Loss) *ferma
 	return err
 }
 
-// rewrite changes the heads and writes a new file.
+// rewrite changes the heads and writes them to a new file.
 func (h *heads) rewrite(change func(last map[string]Head)) error {
 	h.syncing.Lock()
 	defer h.syncing.Unlock()

@@ -9,35 +9,34 @@ import (
 )
 
 const (
-	// clockTolerance is the largest step of a clock that passes for no jump. Time
-	// services slew smaller differences away.
+	// clockTolerance is the largest step of a clock that does not count as a jump. Time services correct smaller
+	// differences gradually.
 	clockTolerance = 10 * time.Second
-	// ClockConfirmed is how long a clock must keep to a jump before it counts.
+	// ClockConfirmed is how long a clock must stay at its new time before the jump counts.
 	ClockConfirmed = 30 * time.Second
 )
 
-// ClockState says whether the database's clock can be trusted.
+// ClockState tells whether the database's clock can be trusted.
 type ClockState struct {
-	// Jump is by how much the clock differs from what it should show; positive
-	// when it is ahead. It is 0 for a clock that runs as it should.
+	// Jump is the difference between the clock and the time that it should show. It is positive if the clock is
+	// ahead, and 0 if the clock runs as it should.
 	Jump time.Duration
-	// Ripe says that the clock has kept to the jump long enough to count.
+	// Ripe reports whether the jump has lasted for [ClockConfirmed], so that it may be accepted.
 	Ripe bool
 }
 
-// clock watches the database's clock, which decides deadlines and leases. It
-// compares the clock with the time that has passed in this process, which
-// nobody can set. While a jump is not confirmed, time goes on as if the clock
-// had not jumped: a clock that is wrong for a moment decides nothing.
+// clock watches the database's clock, which decides deadlines and leases. It compares that clock with the time that
+// has passed in this process, which nobody can set. While a jump is not confirmed, time goes on as if the clock had
+// not jumped. So a clock that is wrong for a moment decides nothing.
 type clock struct {
-	// elapsed is the time that has passed since some fixed moment.
+	// elapsed returns the time that has passed since a fixed moment.
 	elapsed func() time.Duration
 
 	mu sync.Mutex
-	// last is the last reading that counts, at is when it was read.
+	// last is the last reading that counts; at is the elapsed time when it was read.
 	last time.Time
 	at   time.Duration
-	// jump is by how much the clock is off, seen since; 0 where it is not.
+	// jump is the difference between the clock and the expected time, and 0 if there is none. since is when it began.
 	jump  time.Duration
 	since time.Duration
 }
@@ -64,7 +63,7 @@ func (c *clock) read(reading time.Time) time.Time {
 	return expected
 }
 
-// begin makes the clock start at an instant that has certainly passed.
+// begin starts the clock at an instant that has certainly passed.
 func (c *clock) begin(passed time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,14 +72,14 @@ func (c *clock) begin(passed time.Time) {
 	}
 }
 
-// state returns whether the clock can be trusted.
+// state returns the jump of the clock, and whether it has lasted long enough to count.
 func (c *clock) state() ClockState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return ClockState{Jump: c.jump, Ripe: c.jump != 0 && c.elapsed()-c.since >= ClockConfirmed}
 }
 
-// accept makes the clock's jump count: from now on its readings are the time.
+// accept makes the jump count: readings of the clock are then the time.
 func (c *clock) accept() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +87,7 @@ func (c *clock) accept() {
 	c.jump = 0
 }
 
-// timeAt is the time that counts at a reading of the database's clock.
+// timeAt returns the time that counts when the database's clock shows reading.
 func (db *DB) timeAt(reading time.Time) time.Time {
 	if db.opts.Clock != nil {
 		return fermata.Cut(db.opts.Clock())
@@ -96,21 +95,20 @@ func (db *DB) timeAt(reading time.Time) time.Time {
 	return fermata.Cut(db.clock.read(reading.Add(db.opts.ClockError())).Add(db.opts.ClockOffset()))
 }
 
-// Clock reports whether the database's clock jumped. A jump counts only after
-// [DB.AcceptClock].
+// Clock returns the state of the database's clock. A jump counts only after [DB.AcceptClock].
 func (db *DB) Clock() ClockState { return db.clock.state() }
 
-// AcceptClock makes a jump of the database's clock count. Leases are measured by
-// the clock before the jump: see [DB.RenewLeases].
+// AcceptClock makes a jump of the database's clock count. Leases were measured by the clock before the jump, so call
+// [DB.RenewLeases] as well.
 func (db *DB) AcceptClock() { db.clock.accept() }
 
-// RenewLeases begins the lease of every run anew. After the clock was set back, it also releases held answers, lets
-// another process listen to channels, and makes deliveries due that were due before. Otherwise these would wait for as long
-// as the clock went back.
+// RenewLeases starts the lease of every run again with its full length. After the clock was set back, it also
+// releases held answers, lets another process listen to channels, and makes deliveries due that were due before.
+// Otherwise all these would wait for as long as the clock went back.
 func (db *DB) RenewLeases(ctx context.Context) error { return db.writeEach(ctx, (*Tx).renewLeases) }
 
-// EndLeases ends the lease of every run of the runner. A process that is alone with the
-// database, and has just begun, calls it: whoever held these runs is gone.
+// EndLeases ends the lease of every run of the runner. A process calls it when it starts and is the only one that
+// uses the database: the processes that held these runs are gone.
 func (db *DB) EndLeases(ctx context.Context, runner string) error {
 	return db.writeEach(ctx, func(tx *Tx) {
 		tx.execAny("UPDATE runs SET lease_until = $1 WHERE workspace_id = $2 AND state = 'running' AND runner = $3 AND lease_until > $1",
@@ -118,7 +116,7 @@ func (db *DB) EndLeases(ctx context.Context, runner string) error {
 	})
 }
 
-// writeEach writes in every workspace.
+// writeEach calls write in one transaction for each workspace.
 func (db *DB) writeEach(ctx context.Context, write func(tx *Tx)) error {
 	workspaces, err := db.In(ctx, "").Workspaces()
 	for _, workspace := range workspaces {
@@ -129,14 +127,14 @@ func (db *DB) writeEach(ctx context.Context, write func(tx *Tx)) error {
 	return err
 }
 
-// newestEvent reads when the newest event of each workspace happened.
+// newestEvent is the query for the instant of the newest event of each workspace.
 const newestEvent = "SELECT e.at FROM workspaces w JOIN events e ON e.workspace_id = w.id AND e.seq = w.event_seq"
 
-// WatchClock makes the watch of the clock begin at the newest event. A clock that
-// shows less was set back while no server ran.
+// WatchClock starts the watch of the clock at the instant of the newest event. If the clock shows an earlier time, it
+// was set back while no server ran.
 func (db *DB) WatchClock(ctx context.Context) error {
 	if db.opts.Clock != nil {
-		return nil // no clock of the database is watched
+		return nil // the database's clock is not used
 	}
 	reading, err := db.readClock(ctx)
 	if err != nil {
@@ -145,7 +143,7 @@ func (db *DB) WatchClock(ctx context.Context) error {
 	newest := reading.Add(db.opts.ClockError())
 	happened, err := list(db.In(ctx, ""), scanInt, newestEvent)
 	for _, ms := range happened {
-		// Events carry the time that tests have travelled to.
+		// Events carry the shifted time that tests set, so the shift is taken off.
 		if event := instantOf(ms).Add(-db.opts.ClockOffset()); event.After(newest) {
 			newest = event
 		}
@@ -154,8 +152,8 @@ func (db *DB) WatchClock(ctx context.Context) error {
 	return err
 }
 
-// longestPause is longer than any lease, than any answer is held, and than a delivery waits that is to be sent at once. An
-// instant further ahead was written before the clock was set back.
+// longestPause is longer than any lease, and longer than any answer is held. It is also longer than the wait of a
+// delivery that is to be sent at once. An instant further in the future was written before the clock was set back.
 const longestPause = 10 * time.Minute
 
 // renewLeases does the work of [DB.RenewLeases] in one workspace. Repeating it changes nothing, so every replica may do it.

@@ -7,18 +7,19 @@ import (
 )
 
 const (
-	// LongestSkew is how far the clock of this machine may be from the database's.
+	// LongestSkew is the largest accepted difference between this machine's clock and the database's.
 	LongestSkew = 5 * time.Second
-	// SkewPrecision is what a skew is rounded to where it is told: a reading is at most half of slowReading off.
+	// SkewPrecision is the unit to which a reported skew is rounded: a reading is wrong by at most half of
+	// slowReading.
 	SkewPrecision = time.Second
-	// slowReading is from which length on a reading does not say when it was taken.
+	// slowReading is the duration from which on a reading is too slow to compare: it does not say when it was taken.
 	slowReading = time.Second
 )
 
-// skew is how far the clock of this machine is ahead of the database's.
+// skew is the time by which this machine's clock is ahead of the database's, in nanoseconds.
 type skew struct{ atomic.Int64 }
 
-// measure compares a reading with the middle of the time that it took.
+// measure compares a reading with the middle of the time that the reading took.
 func (s *skew) measure(before, after, reading time.Time) {
 	took := after.Sub(before)
 	if took < slowReading {
@@ -26,11 +27,11 @@ func (s *skew) measure(before, after, reading time.Time) {
 	}
 }
 
-// ClockSkew returns how far the clock of this machine is ahead of the database's, as the newest reading showed. It is
-// 0 on SQLite, which has the clock of the machine.
+// ClockSkew returns by how much this machine's clock is ahead of the database's, according to the newest reading. It
+// is 0 on SQLite, which uses the clock of the machine.
 func (db *DB) ClockSkew() time.Duration { return time.Duration(db.skew.Load()) }
 
-// readClock reads the database's clock, and compares it with this machine's.
+// readClock reads the database's clock and compares it with this machine's.
 func (db *DB) readClock(ctx context.Context) (time.Time, error) {
 	before := time.Now()
 	reading, err := db.backend.now(ctx)

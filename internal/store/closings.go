@@ -8,8 +8,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// insertClosing notes for analytics how a question ended. Its own row decides
-// whether it did: this one is never a reason to refuse.
+// insertClosing records for analytics how a question ended. The row of the
+// question decides whether it closes, so a conflict in this table never makes
+// the write fail.
 func (tx *Tx) insertClosing(q *fermata.Question) {
 	r := q.Resolution
 	responder := ""
@@ -24,7 +25,7 @@ const insertClosing = `INSERT INTO closings (workspace_id, asked_at, question_id
 	responder, channel, alike) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 	ON CONFLICT (workspace_id, asked_at, question_id) DO NOTHING`
 
-// Dimension is what analytics tell questions apart by.
+// Dimension is the property by which analytics group questions.
 type Dimension string
 
 // Dimensions of analytics.
@@ -37,7 +38,7 @@ const (
 	ByAlike     Dimension = "alike"
 )
 
-// expression is the dimension as a text in SQL.
+// expression returns the dimension as a text expression in SQL.
 func (d Dimension) expression() string {
 	if d == ByNothing {
 		return "''"
@@ -45,24 +46,25 @@ func (d Dimension) expression() string {
 	return string(d)
 }
 
-// ClosingFilter says which questions to count, and how to tell them apart.
+// ClosingFilter narrows the questions to count, and tells how to group them.
 type ClosingFilter struct {
-	// Asked bounds when they were asked.
+	// Asked is the period in which the questions were asked.
 	Asked   fermata.Period
 	Project string
 	Type    string
-	// By is what they are told apart by.
+	// By is the dimension of the groups.
 	By Dimension
-	// Step also tells them apart by when they were asked: in which step of this
-	// length from the beginning of the period. 0 does not.
+	// Step also groups the questions by the time at which they were asked, in
+	// steps of this length from the beginning of the period. 0 makes one step.
 	Step time.Duration
-	// Alike keeps the questions of these words; nil keeps all.
+	// Alike keeps the questions with these words; nil keeps all.
 	Alike []string
-	// People keeps what people answered.
+	// People keeps the questions that people answered.
 	People bool
 }
 
-// conditions are those of the table of questions or of closings.
+// conditions returns the conditions on the table of questions or of closings.
+// asked names the column with the time of asking.
 func (f ClosingFilter) conditions(r Reader, asked string) *filter {
 	w := r.newFilter()
 	w.add(asked+" >= $%d", f.Asked.From.UnixMilli())
@@ -79,7 +81,8 @@ func (f ClosingFilter) conditions(r Reader, asked string) *filter {
 	return w
 }
 
-// step is the number of the step in which a question was asked.
+// step returns the SQL expression for the number of the step in which a
+// question was asked.
 func (f ClosingFilter) step(w *filter, asked string) string {
 	if f.Step <= 0 {
 		return "0"
@@ -90,15 +93,16 @@ func (f ClosingFilter) step(w *filter, asked string) string {
 
 const answeredByPeople = "status = 'answered' AND decided_by = 'human'"
 
-// ClosingCount is how many questions ended alike.
+// ClosingCount is the number of questions of one group that ended in the same
+// way.
 type ClosingCount struct {
-	// Key is the dimension, Step the number of the step.
+	// Key is the value of the dimension; Step is the number of the step.
 	Key       string
 	Step      int64
 	Status    fermata.QuestionStatus
 	DecidedBy fermata.ActorKind
-	// Took is from asking to a person's answer, cut to three digits of its
-	// milliseconds; 0 where no person answered.
+	// Took is the time from the question to a person's answer, cut to the first
+	// three digits of its milliseconds. It is 0 if no person answered.
 	Took time.Duration
 	N    int64
 }
@@ -113,9 +117,9 @@ func scanClosingCount(rs rows) (ClosingCount, error) {
 	return c, err
 }
 
-// threeDigits cuts a number of milliseconds to its first three digits, in SQL:
-// so many different lengths there are at most, however many questions there
-// are, and the database can count each.
+// threeDigits returns the SQL that cuts a number of milliseconds to its first
+// three digits. This bounds the number of different lengths, however many
+// questions there are, so that the database can count each length.
 func threeDigits(number string) string {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, "CASE WHEN %[1]s < 0 THEN 0 WHEN %[1]s < 1000 THEN %[1]s", number)
@@ -126,9 +130,9 @@ func threeDigits(number string) string {
 	return sb.String()
 }
 
-// Closings counts the questions that have closed. What comes back is bounded
-// by the dimension and by how finely lengths are told apart, not by the number
-// of questions.
+// Closings counts the closed questions. The size of the result is bounded by
+// the dimension and by the precision of the lengths, not by the number of
+// questions.
 func (r Reader) Closings(f ClosingFilter) ([]ClosingCount, error) {
 	w := f.conditions(r, "asked_at")
 	took := "CASE WHEN " + answeredByPeople + " THEN " + threeDigits("(closed_at - asked_at)") + " ELSE 0 END"
@@ -136,23 +140,24 @@ func (r Reader) Closings(f ClosingFilter) ([]ClosingCount, error) {
 		", count(*) FROM closings WHERE "+w.sql()+" GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2", w.args...)
 }
 
-// Pendings counts the questions that are still open. They are not told apart
-// by responder, channel and words, and not narrowed by the last two.
+// Pendings counts the pending questions. They have no responder, channel or
+// words to group by, and the filter must not set Alike or People.
 func (r Reader) Pendings(f ClosingFilter) ([]ClosingCount, error) {
 	w := f.conditions(r, "created_at")
 	return list(r, scanClosingCount, "SELECT "+f.By.expression()+", "+f.step(w, "created_at")+
 		", 'pending', '', 0, count(*) FROM questions WHERE status = 'pending' AND "+w.sql()+" GROUP BY 1, 2 ORDER BY 1, 2", w.args...)
 }
 
-// Common is a question that was asked again and again.
+// Common is a question that was asked many times.
 type Common struct {
 	Alike string
 	N     int64
-	// Newest is the id of the one that was asked last.
+	// Newest is the id of the question that was asked last.
 	Newest string
 }
 
-// MostCommon lists the words in which most of the closed questions were asked.
+// MostCommon lists the words in which most closed questions were asked, the
+// most frequent first.
 func (r Reader) MostCommon(f ClosingFilter, limit int) ([]Common, error) {
 	w := f.conditions(r, "asked_at")
 	return list(r, func(rs rows) (Common, error) {
@@ -162,7 +167,7 @@ func (r Reader) MostCommon(f ClosingFilter, limit int) ([]Common, error) {
 		fmt.Sprintf(" GROUP BY alike ORDER BY count(*) DESC, alike LIMIT %d", limit), w.args...)
 }
 
-// CountClosings returns how many questions have closed.
+// CountClosings returns the number of closed questions that the filter keeps.
 func (r Reader) CountClosings(f ClosingFilter) (int64, error) {
 	w := f.conditions(r, "asked_at")
 	return scanOne(r, "count", "", func(rs rows) (int64, error) {

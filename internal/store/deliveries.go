@@ -16,7 +16,8 @@ const deliveryColumns = `id, question_id, task_id, channel_id, kind, member_id, 
 
 func scanDelivery(rs rows) (*fermata.Delivery, error) { return scanDeliveryAnd(rs) }
 
-// scanDeliveryAnd reads a delivery, and what else the query returns.
+// scanDeliveryAnd reads a delivery, and the further columns that the query
+// returns.
 func scanDeliveryAnd(rs rows, more ...any) (*fermata.Delivery, error) {
 	d := &fermata.Delivery{}
 	var state, condition, shows, ref, history string
@@ -35,7 +36,7 @@ func scanDeliveryAnd(rs rows, more ...any) (*fermata.Delivery, error) {
 	return d, parse("history", history, &d.History)
 }
 
-// PlanDelivery adds a delivery, unless the same is planned already.
+// PlanDelivery adds a delivery, unless one with the same unique key exists.
 func (tx *Tx) PlanDelivery(d *fermata.Delivery) {
 	d.Version = 1
 	tx.execAny(`INSERT INTO deliveries (workspace_id, id, question_id, task_id, channel_id, kind, member_id, device_id, purpose, state,
@@ -46,8 +47,8 @@ func (tx *Tx) PlanDelivery(d *fermata.Delivery) {
 		d.Reason, string(d.When), d.Unique, millis(d.NextAt), d.CreatedAt.UnixMilli(), d.EventSeq, d.Wanted, d.Title, d.Body, text(d.History))
 }
 
-// SaveDelivery writes what changed of a delivery. It fails when somebody else
-// changed it.
+// SaveDelivery writes the changed fields of a delivery. The write fails if the
+// delivery was changed since it was read.
 func (tx *Tx) SaveDelivery(d *fermata.Delivery) {
 	tx.exec(`UPDATE deliveries SET state = $1, reason = $2, condition = $3, next_at = $4, leased_until = $5, attempts = $6, tries = $7,
 		deferrals = $8, last_error = $9, sent_at = $10, updated_at = $11, shows = $12, wanted = $13, shown = $14, decides = $15,
@@ -58,12 +59,12 @@ func (tx *Tx) SaveDelivery(d *fermata.Delivery) {
 	d.Version++
 }
 
-// SetContent keeps what was sent.
+// SetContent stores the content that was sent.
 func (tx *Tx) SetContent(id, content string) {
 	tx.exec("UPDATE deliveries SET content = $1 WHERE workspace_id = $2 AND id = $3", content, tx.workspace, id)
 }
 
-// Delivery returns the delivery with the id, and what was sent.
+// Delivery returns the delivery with the id, with the content that was sent.
 func (r Reader) Delivery(id string) (*fermata.Delivery, error) {
 	return scanOne(r, "delivery", id, func(rs rows) (*fermata.Delivery, error) {
 		var content string
@@ -75,17 +76,18 @@ func (r Reader) Delivery(id string) (*fermata.Delivery, error) {
 	}, "SELECT "+deliveryColumns+", content FROM deliveries WHERE workspace_id = $1 AND id = $2", r.workspace, id)
 }
 
-// DeliveriesByID returns the deliveries with the ids, without what was sent.
+// DeliveriesByID returns the deliveries with the ids, without their content.
 func (r Reader) DeliveriesByID(ids []string) ([]*fermata.Delivery, error) {
 	return byID(r, scanDelivery, deliveryColumns, "deliveries", ids, func(d *fermata.Delivery) string { return d.ID })
 }
 
-// DeliveriesOf lists the deliveries of questions, without what was sent.
+// DeliveriesOf lists the deliveries of the questions, without their content.
 func (r Reader) DeliveriesOf(questionIDs []string) ([]*fermata.Delivery, error) {
 	if len(questionIDs) == 0 {
 		return nil, nil
 	}
-	// The index of the ids would give the order, and have the whole workspace read.
+	// The index of the ids would give the order, but PostgreSQL would read the
+	// whole workspace through it.
 	return list(r, scanDelivery, "SELECT "+deliveryColumns+" FROM deliveries WHERE workspace_id || '' = $1 AND question_id <> '' AND "+
 		fmt.Sprintf(r.d.inList, "question_id", 2)+" ORDER BY id", r.workspace, text(questionIDs))
 }
@@ -93,15 +95,17 @@ func (r Reader) DeliveriesOf(questionIDs []string) ([]*fermata.Delivery, error) 
 // DeliveryFilter narrows a list of deliveries.
 type DeliveryFilter struct {
 	QuestionID, ChannelID, State, MemberID string
-	// Before is the id behind which the list goes on; newest come first.
+	// Before is the id after which the list continues; the newest delivery
+	// comes first.
 	Before string
 	Limit  int
 }
 
-// Deliveries lists deliveries, the newest first, without what was sent.
+// Deliveries lists deliveries, the newest first, without their content.
 func (r Reader) Deliveries(f DeliveryFilter) ([]*fermata.Delivery, error) {
 	w := r.newFilter()
-	// Looks whether anybody was reached are nobody's messages.
+	// A delivery of kind watch only checks whether any person was reached. It
+	// is not a message, so it is not listed.
 	w.conditions = append(w.conditions, "kind <> 'watch'")
 	w.visibleRow(r.visible, "deliveries")
 	if f.QuestionID != "" {
@@ -117,22 +121,23 @@ func (r Reader) Deliveries(f DeliveryFilter) ([]*fermata.Delivery, error) {
 	return list(r, scanDelivery, "SELECT "+deliveryColumns+" FROM deliveries WHERE "+w.sql()+" ORDER BY id DESC LIMIT $"+itoa(len(w.args)), w.args...)
 }
 
-// WaitingDigest lists what waits for the digest of a member over a channel.
+// WaitingDigest lists at most 100 due deliveries that wait for the digest of a
+// member over a channel.
 func (r Reader) WaitingDigest(channelID, memberID, deviceID string, now time.Time) ([]*fermata.Delivery, error) {
 	return list(r, scanDelivery, "SELECT "+deliveryColumns+` FROM deliveries WHERE channel_id = $1 AND next_at > 0 AND next_at <= $2
 		AND workspace_id = $3 AND member_id = $4 AND device_id = $5 AND purpose = 'digest' AND state = 'waiting' AND leased_until = 0
 		ORDER BY id LIMIT 100`, channelID, now.UnixMilli(), r.workspace, memberID, deviceID)
 }
 
-// DueDeliveries lists the ids of a channel's deliveries whose time has come, the
-// one that waited longest first.
+// DueDeliveries lists the due deliveries of a channel by id, the longest
+// overdue first.
 func (db *DB) DueDeliveries(ctx context.Context, channelID string, now time.Time, limit int) ([]Due, error) {
 	return list(db.In(ctx, ""), scanDue, `SELECT workspace_id, id FROM deliveries WHERE channel_id = $1 AND next_at > 0 AND next_at <= $2
 		ORDER BY next_at LIMIT $3`, channelID, now.UnixMilli(), limit)
 }
 
-// NextDelivery returns when the next delivery of a channel is due, and false
-// when none waits.
+// NextDelivery returns the instant at which the next delivery of a channel is
+// due, or false if none waits.
 func (db *DB) NextDelivery(ctx context.Context, channelID string) (time.Time, bool, error) {
 	found, err := list(db.In(ctx, ""), scanInt, "SELECT next_at FROM deliveries WHERE channel_id = $1 AND next_at > 0 ORDER BY next_at LIMIT 1", channelID)
 	if err != nil || len(found) == 0 {
@@ -141,24 +146,24 @@ func (db *DB) NextDelivery(ctx context.Context, channelID string) (time.Time, bo
 	return instantOf(found[0]), true, nil
 }
 
-// SkipDeliveriesOf ends what waits to be sent over a channel. What stands there
-// stays, and is brought up to date when the channel is used again.
+// SkipDeliveriesOf skips the deliveries that wait to be sent over a channel.
+// Messages that were sent stay, and are updated when the channel is used again.
 func (tx *Tx) SkipDeliveriesOf(channelID, reason string) {
 	tx.execAny(`UPDATE deliveries SET state = CASE ref WHEN '' THEN 'skipped' ELSE 'sent' END,
 		reason = CASE ref WHEN '' THEN $1 ELSE '' END, next_at = CASE ref WHEN '' THEN 0 ELSE next_at END, leased_until = 0, version = version + 1
 		WHERE channel_id = $2 AND next_at > 0 AND workspace_id = $3 AND state IN ('waiting', 'failed')`, reason, channelID, tx.workspace)
 }
 
-// HastenDeliveriesOf has what failed over a channel tried again at once: the
-// channel was mended.
+// HastenDeliveriesOf makes deliveries that failed over a channel due at once.
+// Call it when the channel works again.
 func (tx *Tx) HastenDeliveriesOf(channelID string) {
 	now := tx.Now().UnixMilli()
 	tx.execAny(`UPDATE deliveries SET next_at = $1, version = version + 1
 		WHERE channel_id = $2 AND next_at > $1 AND workspace_id = $3 AND tries > 0 AND leased_until <= $1`, now, channelID, tx.workspace)
 }
 
-// RestDeliveriesOf has nothing more done about what was sent over a channel: it
-// is gone.
+// RestDeliveriesOf ends all work on the deliveries of a channel that was
+// removed.
 func (tx *Tx) RestDeliveriesOf(channelID string) {
 	tx.execAny(`UPDATE deliveries SET next_at = 0, leased_until = 0, version = version + 1
 		WHERE channel_id = $1 AND next_at > 0 AND workspace_id = $2`, channelID, tx.workspace)

@@ -2,39 +2,38 @@ package store
 
 import "github.com/fermata-hq/fermata"
 
-// dialect is the list of what differs between the two databases.
+// dialect holds the SQL that differs between the two databases.
 type dialect struct {
 	name string
-	// inList is a condition that a column is in a JSON list of texts, with %s
-	// for the column and %d for the parameter's number.
+	// inList is the condition that a column is in a JSON list of texts, with %s for the column and %d for the
+	// parameter's number.
 	inList string
-	// byID reads columns of a table's rows of the workspace $1 whose ids are in
-	// the JSON list $2, with %s for the columns and for the table.
+	// byID is the query for the rows of workspace $1 whose ids are in the JSON list $2, with %s for the columns and
+	// for the table.
 	byID string
-	// inQuery is a condition that a column is among the rows of a query that
-	// is run once, with %s for both.
+	// inQuery is the condition that a column is in the result of a query that runs once, with %s for the column and
+	// for the query.
 	inQuery string
-	// like is the operator that ignores case.
+	// like is the operator that compares texts and ignores case.
 	like string
-	// clock is an expression for the time in milliseconds; empty where the
-	// process's clock is the database's.
+	// clock is an expression for the time in milliseconds. It is empty if the database uses the process's clock.
 	clock string
-	// lockRow locks a row that was selected.
+	// lockRow is the end of a SELECT that locks the row.
 	lockRow string
-	// guard makes a statement fail unless it changes exactly one row, with %s
-	// for the statement; empty where the commit waits for its result anyway.
+	// guard makes a statement fail unless it changes exactly one row, with %s for the statement. It is empty if the
+	// commit waits for the result of the statement anyway.
 	guard string
-	// insertEvents returns what writes the events of a transaction.
+	// insertEvents returns the statements that insert the events of a transaction.
 	insertEvents func([]*fermata.Event) []statement
-	// field is an expression for a text within a JSON column, with %s for the
-	// column and the path in JSON Pointer's order, joined by fieldJoin.
+	// field is an expression for a text within a JSON column, with %s for the column and for the path. The parts of
+	// the path, from the outermost one, are joined by fieldJoin.
 	field, fieldJoin string
-	// tableCount counts the tables of the name $1, 0 or 1.
+	// tableCount is the query for the number of tables with the name $1, 0 or 1.
 	tableCount string
-	// claimSpace takes a megabyte on the database's disk and gives it back with the commit. It is empty for a database
-	// that refuses small writes as well when its disk is full.
+	// claimSpace takes a megabyte on the database's disk and gives it back with the commit. It is empty for a
+	// database that also refuses small writes when its disk is full.
 	claimSpace string
-	// hasLabel is a condition that a JSON list column contains a text.
+	// hasLabel is the condition that the JSON list of labels contains a text.
 	hasLabel string
 }
 
@@ -54,10 +53,12 @@ var sqliteDialect = dialect{
 
 var postgresDialect = dialect{
 	name: "postgres",
-	// An array keeps the index whatever the table held when the plan was made; a query in its place is joined, by reading the whole table.
+	// With an array, PostgreSQL uses the index, even if the table was small when the plan was made. A query would
+	// become a join that reads the whole table.
 	inList: "%s = ANY (ARRAY(SELECT jsonb_array_elements_text($%d::text::jsonb)))",
-	// Each row is looked up by its whole key. Of any list, a plan that was made while the table was small makes a filter, and reads the
-	// whole workspace by the same index once the table has grown. OFFSET keeps the two parts apart.
+	// Each row is looked up by its whole key. A list would become a filter if the plan was made while the table was
+	// small. When the table has grown, such a plan reads the whole workspace through the same index. OFFSET 0 keeps
+	// PostgreSQL from merging the parts.
 	byID: "SELECT %s FROM jsonb_array_elements_text($2::text::jsonb) AS wanted (key), " +
 		"LATERAL (SELECT * FROM %[2]s WHERE workspace_id = $1 AND id = wanted.key OFFSET 0) AS %[2]s",
 	inQuery: "%s = ANY (ARRAY(%s))",
@@ -71,7 +72,7 @@ var postgresDialect = dialect{
 	tableCount:   "SELECT count(*) FROM pg_class WHERE oid = to_regclass($1)",
 	guard:        "WITH changed AS (%s RETURNING 1) SELECT 1 / (CASE count(*) WHEN 1 THEN 1 ELSE 0 END) FROM changed",
 	hasLabel:     "(CASE WHEN labels = '' THEN '[]' ELSE labels END)::jsonb ? $%d",
-	// A role that may not make temporary tables takes nothing.
+	// A role that may not create temporary tables takes no space.
 	claimSpace: `DO $$ BEGIN
 		IF has_database_privilege(current_database(), 'TEMPORARY') THEN
 			CREATE TEMPORARY TABLE claimed_space ON COMMIT DROP AS SELECT repeat('x', 1900) AS filler FROM generate_series(1, 540);
@@ -93,8 +94,8 @@ func insertEach(events []*fermata.Event) []statement {
 	return all
 }
 
-// insertTogether inserts the events with one statement, column by column. They
-// are of one workspace and of one instant.
+// insertTogether inserts the events with one statement, column by column. All events must have the same workspace and
+// instant.
 func insertTogether(events []*fermata.Event) []statement {
 	var seqs []int64
 	var texts [8][]string
@@ -119,7 +120,7 @@ func insertTogether(events []*fermata.Event) []statement {
 		AS e (seq, prev_hash, type, task_id, question_id, run_id, actor_kind, actor_id, actor_name, data)`}}
 }
 
-// withoutLock returns those of the names whose advisory lock nobody holds in this PostgreSQL database.
+// withoutLock is the query for the names whose advisory lock is not held in this PostgreSQL database.
 const withoutLock = `SELECT p.name FROM unnest($1::text[], $2::bigint[]) AS p (name, key) WHERE NOT EXISTS (
 	SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
 	AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())

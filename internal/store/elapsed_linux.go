@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// elapsed is the time since the machine started. It counts the time in which the
-// machine sleeps, so that the clock of a laptop that wakes up did not jump.
+// elapsed returns the time since the machine started. It includes the time in
+// which the machine sleeps. Otherwise the clock of a laptop that wakes up would
+// seem to jump.
 func elapsed() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {

@@ -22,33 +22,33 @@ func (r Reader) scanEvent(rs rows) (*fermata.Event, error) {
 	}
 	e.Type, e.Actor.Kind, e.At, e.Data = fermata.EventType(typ), fermata.ActorKind(kind), instantOf(ms), rawJSON(data)
 	e.PrevHash = hashText(prev)
-	// An event's own hash is the next one's prev_hash: it is not kept twice.
+	// An event's own hash is the prev_hash of the next event, so it is not stored a second time.
 	e.Rehash()
 	return e, nil
 }
 
 // EventFilter narrows a list of events.
 type EventFilter struct {
-	// After is the number behind which the list begins.
+	// After is the number after which the list begins.
 	After int64
-	// Before is the number before which it ends; 0 is no end.
+	// Before is the number before which the list ends; 0 means no end.
 	Before int64
-	// From and To bound when it happened: from, and before to. The number
-	// bounds what is read, the time only what is listed; see [Reader.SeqAt].
+	// From and To bound the instants of the events: at or after From, and before To. They only filter the list; After
+	// and Before bound the rows that are read. See [Reader.SeqAt].
 	From, To *time.Time
 	TaskID   string
-	// Types are whole types, or nouns that stand for all of theirs.
+	// Types are whole event types, or nouns; a noun stands for all its types.
 	Types []string
-	// Actor is a kind of actor, an id or a name.
+	// Actor is the kind, the id or the name of an actor.
 	Actor string
-	// Text is searched in names, ids and in what the events add.
+	// Text is searched in the actors' names, in ids and in the data of the events.
 	Text string
-	// Newest lists the last ones first.
+	// Newest lists the newest events first.
 	Newest bool
 	Limit  int
 }
 
-// Events lists events in order.
+// Events lists events in the order of their numbers.
 func (r Reader) Events(f EventFilter) ([]*fermata.Event, error) {
 	w := r.newFilter()
 	w.add("seq > $%d", f.After)
@@ -78,18 +78,19 @@ func (r Reader) Events(f EventFilter) ([]*fermata.Event, error) {
 	return list(r, r.scanEvent, "SELECT "+eventColumns+" FROM events WHERE "+w.sql()+order+itoa(len(w.args)), w.args...)
 }
 
-// EventsOn lists the events about a question, in order.
+// EventsOn lists the events about a question in the order of their numbers.
 func (r Reader) EventsOn(q *fermata.Question) ([]*fermata.Event, error) {
 	return list(r, r.scanEvent, eventsOf("$3"), r.workspace, q.ID, q.TaskID)
 }
 
-// eventsOf is the query for the events about a question, by the index of the events of its task. Any index that leads with the
-// workspace would look as good to PostgreSQL before the table is analyzed, and it would read the whole workspace.
+// eventsOf returns the query for the events about a question. It uses the index of the events of its task. Before the
+// table is analyzed, PostgreSQL would rate any index that begins with the workspace as high, and would read the whole
+// workspace.
 func eventsOf(task string) string {
 	return "SELECT " + eventColumns + " FROM events WHERE workspace_id || '' = $1 AND question_id = $2 AND task_id <> '' AND task_id = " + task + " ORDER BY seq"
 }
 
-// types keeps events of whole types, and of all types of a noun.
+// types keeps events of the whole types, and of all types of the nouns.
 func (f *filter) types(types []string) {
 	var whole, either []string
 	for _, t := range types {
@@ -109,8 +110,8 @@ func (f *filter) types(types []string) {
 	}
 }
 
-// search looks for a text in events. What they add is JSON, in which some
-// characters are written otherwise.
+// search keeps the events that contain the text. The data of an event is JSON, which escapes some characters, so the
+// escaped text is searched there.
 func (f *filter) search(s string) {
 	if s == "" {
 		return
@@ -122,10 +123,9 @@ func (f *filter) search(s string) {
 		OR task_id = $%[4]d OR question_id = $%[4]d OR run_id = $%[4]d)`, f.d.like, n-1, n-2, n))
 }
 
-// SeqAt returns the number of the first event that happened at an instant or
-// later; the one behind the last event when none did. It costs a few look-ups
-// and no index, since the numbers follow the clock. Where the clock was set
-// back, it returns one of the places at which the clock passed the instant.
+// SeqAt returns the number of the first event at or after an instant, or the number after the last event if there is
+// none. It costs a few look-ups and needs no index, because the numbers follow the clock. If the clock was set back,
+// it returns one of the places at which the clock passed the instant.
 func (r Reader) SeqAt(t time.Time) (int64, error) {
 	head, err := r.Head()
 	if err != nil {
@@ -147,8 +147,8 @@ func (r Reader) SeqAt(t time.Time) (int64, error) {
 	return low, nil
 }
 
-// isEventAt reports whether the event with the number, or the next that there is,
-// happened at an instant or later.
+// isEventAt reports whether the first event with this number or a higher one happened at the instant or later. It
+// returns true if there is no such event.
 func (r Reader) isEventAt(seq int64, t time.Time) (bool, error) {
 	found, err := list(r, func(rs rows) (int64, error) {
 		var ms int64
@@ -157,10 +157,10 @@ func (r Reader) isEventAt(seq int64, t time.Time) (bool, error) {
 	return len(found) == 0 || found[0] >= t.UnixMilli(), err
 }
 
-// hashText is a hash as the world sees it.
+// hashText returns a hash in the form that the API shows: base64 without padding.
 func hashText(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// hashBytes is a hash of [fermata.Event.Link] as it is kept.
+// hashBytes returns the bytes of a hash of [fermata.Event.Link], as the column stores it.
 func hashBytes(s string) []byte {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil {
@@ -169,7 +169,7 @@ func hashBytes(s string) []byte {
 	return b
 }
 
-// scanHead reads a counter row, and what else the query returns.
+// scanHead reads a counter row, and the further columns that the query returns.
 func scanHead(rs rows, more ...any) (fermata.Chain, error) {
 	var c fermata.Chain
 	var hash []byte
@@ -183,13 +183,13 @@ func (r Reader) Head() (fermata.Chain, error) {
 	return scanOne(r, "workspace", r.workspace, func(rs rows) (fermata.Chain, error) { return scanHead(rs) }, "SELECT event_seq, event_hash FROM workspaces WHERE id = $1", r.workspace)
 }
 
-// Listen calls wake for every commit of another process, until ctx ends. A
-// call is a hint: look, and look from time to time anyway.
+// Listen calls wake for every commit of another process, until ctx ends. A call is only a hint and may be missing, so
+// the caller must also look from time to time.
 func (db *DB) Listen(ctx context.Context, wake func(workspace string)) error {
 	return db.backend.listen(ctx, wake)
 }
 
-// Notify tells other processes of a commit.
+// Notify tells the other processes about a commit.
 func (db *DB) Notify(ctx context.Context, workspace string) error {
 	return db.backend.notify(ctx, workspace)
 }

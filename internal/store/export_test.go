@@ -12,13 +12,13 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// What tests of the package look at from the outside.
+// These are internals that the tests use.
 var (
 	CheckSetting       = checkSetting
 	CheckSQLiteVersion = checkSQLiteVersion
 )
 
-// Queued counts the writes that wait for a workspace's next group.
+// Queued returns the number of writes that wait for a workspace's next group.
 func Queued(db *DB, workspace string) int {
 	db.mu.Lock()
 	l := db.queues[workspace]
@@ -74,7 +74,7 @@ func seeAll(see func(string), statements []statement, lookups []lookup) {
 	}
 }
 
-// ExecWriter runs a statement on the connection that writes into SQLite.
+// ExecWriter runs a statement on SQLite's connection for writes.
 func ExecWriter(ctx context.Context, db *DB, text string) error {
 	b := db.backend.(*sqliteBackend)
 	b.gate <- struct{}{}
@@ -83,13 +83,13 @@ func ExecWriter(ctx context.Context, db *DB, text string) error {
 	return err
 }
 
-// MostPrepared is how many statements are kept ready, and Prepared how many are.
+// MostPrepared is the largest number of prepared statements that are kept, and Prepared returns how many there are.
 const MostPrepared = mostPrepared
 
 // Prepared is described at [MostPrepared].
 func Prepared(db *DB) int { return len(db.backend.(*sqliteBackend).reads.all) }
 
-// PragmaOfReader returns a setting of the connections that read SQLite.
+// PragmaOfReader returns a setting of SQLite's connections for reads.
 func PragmaOfReader(ctx context.Context, db *DB, name string) (string, error) {
 	var value string
 	err := db.backend.(*sqliteBackend).readers.QueryRowContext(ctx, "PRAGMA "+name).Scan(&value)
@@ -110,7 +110,7 @@ func OpenRows(ctx context.Context, db *DB, text string) (func() error, error) {
 	return r.Close, nil
 }
 
-// Backends returns the process ids of the PostgreSQL connections that are idle.
+// Backends returns the process ids of the idle PostgreSQL connections.
 func Backends(ctx context.Context, db *DB) []uint32 {
 	var ids []uint32
 	for _, conn := range db.backend.(*postgresBackend).pool.AcquireAllIdle(ctx) {
@@ -120,7 +120,7 @@ func Backends(ctx context.Context, db *DB) []uint32 {
 	return ids
 }
 
-// Analyze runs a query on PostgreSQL and returns its plan with what each part of it cost.
+// Analyze runs a query on PostgreSQL, and returns its plan with the cost of each part.
 func Analyze(ctx context.Context, db *DB, query string) (string, error) {
 	rows, err := db.backend.(*postgresBackend).pool.Query(ctx, "EXPLAIN ANALYZE "+query)
 	if err != nil {
@@ -136,7 +136,7 @@ func SetPatience(db *DB, d time.Duration) { db.backend.(*postgresBackend).patien
 // Down undoes all migrations.
 func Down(ctx context.Context, db *DB) error { return DownTo(ctx, db, 0) }
 
-// DownTo undoes the migrations behind a version.
+// DownTo undoes the migrations after a version.
 func DownTo(ctx context.Context, db *DB, version int64) error {
 	down := func(dialect goose.Dialect, pool *sql.DB) error {
 		provider, err := newProvider(dialect, pool, db.opts.Keys)
@@ -160,13 +160,13 @@ func DownTo(ctx context.Context, db *DB, version int64) error {
 	return down(goose.DialectPostgres, pool)
 }
 
-// Statements collects what several databases run.
+// Statements collects the statements that several databases run.
 type Statements struct {
 	mu   sync.Mutex
 	seen map[string]bool
 }
 
-// See notes a statement.
+// See adds a statement.
 func (s *Statements) See(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,13 +193,13 @@ func WithVFS(o Options, name string) Options {
 	return o
 }
 
-// LongLog is from how many pages on the write-ahead log is copied into the database.
+// LongLog is the number of pages from which on the write-ahead log is copied into the database.
 const LongLog = longLog
 
-// Inspect looks at the files of the database, as the watch does.
+// Inspect checks the files of the database, as the watch does.
 func Inspect(ctx context.Context, db *DB) { db.examine(ctx) }
 
-// Reporter returns the function by which the watch tells of a trouble.
+// Reporter returns the function with which the watch reports a trouble.
 func Reporter(changed func(*Trouble)) func(t *Trouble, now time.Time) {
 	r := reporter{changed: changed}
 	return r.tell

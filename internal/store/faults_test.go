@@ -16,7 +16,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// openChecked opens a database as a server does: it is checked before it is migrated.
+// openChecked opens a database as a server does: it checks the database before it migrates it.
 func openChecked(t *testing.T, opts store.Options) (*store.DB, error) {
 	t.Helper()
 	db, err := store.Open(t.Context(), opts)
@@ -43,8 +43,8 @@ func faulty(t *testing.T) store.Options {
 	return store.WithVFS(storetest.SQLite(t), faultdisk.Name)
 }
 
-// Whatever call to the disk fails first: nothing is written after it, until the database is opened again and was
-// checked. Everything that was acknowledged is there then.
+// After the first failed call to the disk, nothing is written until the database is opened again and checked. Then
+// everything that was acknowledged is there.
 func TestSQLiteStopsAtTheFirstFailureOfTheDisk(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]struct {
@@ -83,8 +83,8 @@ func TestSQLiteStopsAtTheFirstFailureOfTheDisk(t *testing.T) {
 	}
 }
 
-// writeUntilRefused returns how many writes were acknowledged before the first that was not. The log becomes long
-// meanwhile, and is copied into the database.
+// writeUntilRefused returns how many writes were acknowledged before the first refused one. Meanwhile the log becomes
+// long and is copied into the database.
 func writeUntilRefused(t *testing.T, db *store.DB) (acknowledged int) {
 	t.Helper()
 	for n := range 2 * store.LongLog {
@@ -100,7 +100,7 @@ func writeUntilRefused(t *testing.T, db *store.DB) (acknowledged int) {
 	return 0
 }
 
-// The control: a program that uses SQLite plainly is not told of a checkpoint that failed, and goes on.
+// This test is the control: a program that uses plain SQLite gets no error when a checkpoint fails, and continues.
 func TestPlainSQLiteHidesAFailedCheckpoint(t *testing.T) {
 	t.Parallel()
 	faultdisk.Register()
@@ -121,7 +121,8 @@ func TestPlainSQLiteHidesAFailedCheckpoint(t *testing.T) {
 	}
 }
 
-// A log that was cut loses what it held. The next start says so, and serves only when an operator accepts it.
+// A log that was cut loses its contents. The next start reports this, and serves only after an operator has accepted
+// the loss.
 func TestSQLiteWithACutLogIsRefused(t *testing.T) {
 	t.Parallel()
 	opts := storetest.SQLite(t)
@@ -154,7 +155,7 @@ func TestSQLiteWithACutLogIsRefused(t *testing.T) {
 	}
 }
 
-// A process that is killed loses nothing, and is not accused of it.
+// A process that is killed loses nothing, and no loss is reported.
 func TestSQLiteThatWasKilledOpens(t *testing.T) {
 	t.Parallel()
 	opts := storetest.SQLite(t)
@@ -170,7 +171,7 @@ func TestSQLiteThatWasKilledOpens(t *testing.T) {
 	}
 }
 
-// A backup that was put back is behind as well; so is another database in its place.
+// A restored backup is behind, and so is another database in its place. Both are refused.
 func TestSQLiteThatWasReplacedIsRefused(t *testing.T) {
 	t.Parallel()
 	opts := storetest.SQLite(t)
@@ -202,7 +203,7 @@ func TestSQLiteThatWasReplacedIsRefused(t *testing.T) {
 	}
 }
 
-// A file that is cut, overwritten, removed or replaced while the server uses it stops it.
+// The server stops if a file is cut, overwritten, removed or replaced while it uses the file.
 func TestSQLiteThatIsDamagedWhileItRunsStops(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(t *testing.T, path string){
@@ -232,7 +233,7 @@ func TestSQLiteThatIsDamagedWhileItRunsStops(t *testing.T) {
 	}
 }
 
-// What other programs may do to the files rightly stops nobody.
+// Correct changes of the files by other programs do not stop the server.
 func TestSQLiteThatIsCheckpointedByOthersGoesOn(t *testing.T) {
 	t.Parallel()
 	opts := storetest.SQLite(t)
@@ -252,7 +253,7 @@ func TestSQLiteThatIsCheckpointedByOthersGoesOn(t *testing.T) {
 	must(t, note(t, db))
 }
 
-// A database that is damaged while nobody uses it is not served.
+// A database that was damaged while no server used it is not served.
 func TestSQLiteThatIsDamagedAtRestIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(t *testing.T, path string){
@@ -281,7 +282,7 @@ func TestSQLiteThatIsDamagedAtRestIsRefused(t *testing.T) {
 	}
 }
 
-// The watch writes a row of its own, tells of a trouble, and of its end.
+// The watch writes a row of its own, and reports the beginning and the end of a trouble.
 func TestWatchTellsOfTrouble(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, storetest.SQLite(t))
@@ -317,7 +318,7 @@ func receive(t *testing.T, told <-chan *store.Trouble) *store.Trouble {
 	return patience.Receive(t, "something is told", told)
 }
 
-// kill returns the options of the files as a process leaves them that is killed now.
+// kill returns the options of a copy of the files, in the state in which a process that is killed leaves them.
 func kill(t *testing.T, db *store.DB, opts store.Options) store.Options {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), filepath.Base(opts.URL))
@@ -331,7 +332,7 @@ func kill(t *testing.T, db *store.DB, opts store.Options) store.Options {
 	return opts
 }
 
-// cutBy leaves one part of a file.
+// cutBy cuts a file to one of its parts.
 func cutBy(t *testing.T, path string, parts int64) {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -339,7 +340,7 @@ func cutBy(t *testing.T, path string, parts int64) {
 	must(t, os.Truncate(path, info.Size()/parts))
 }
 
-// overwrite writes nonsense into the file, behind its first page.
+// overwrite writes nonsense into the file, after its first page.
 func overwrite(t *testing.T, path string) {
 	t.Helper()
 	data, err := os.ReadFile(path)

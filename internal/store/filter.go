@@ -34,15 +34,15 @@ func (f *filter) contains(column, value string) {
 	}
 }
 
-// likeAnywhere is the pattern of texts that contain the value.
+// likeAnywhere returns the LIKE pattern of the texts that contain the value.
 func likeAnywhere(value string) string { return "%" + escapeLike(value) + "%" }
 
-// escapeLike is a text of which LIKE takes every character as it is.
+// escapeLike returns the text with the special characters of LIKE escaped.
 func escapeLike(value string) string {
 	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(value)
 }
 
-// oneOf is in for texts: a comparison where there is only one, which costs the
+// oneOf is addIn for texts. A single text is compared directly, which costs the
 // database much less than a list.
 func (f *filter) oneOf(column string, values []string) {
 	if len(values) == 1 {

@@ -9,7 +9,7 @@ import (
 
 const gateRuleColumns = "id, rule, owner, expires_at, used, created_at"
 
-// ruleAsMade is what the column rule holds.
+// ruleAsMade is the JSON of the column rule.
 type ruleAsMade struct {
 	*fermata.NewGateRule
 	SessionOf *fermata.Actor `json:"session_of,omitempty"`
@@ -52,8 +52,8 @@ func (tx *Tx) InsertGateRule(g *fermata.GateRule) {
 		g.CreatedAt.UnixMilli())
 }
 
-// UseGateRule counts one call that a rule let through. It fails when the last
-// one was taken meanwhile.
+// UseGateRule counts one use of a rule. The write fails if the rule was used
+// since it was read.
 func (tx *Tx) UseGateRule(g *fermata.GateRule) {
 	tx.exec("UPDATE gate_rules SET used = used + 1 WHERE workspace_id = $1 AND id = $2 AND used = $3", tx.workspace, g.ID, g.Used)
 	g.Used++
@@ -64,8 +64,8 @@ func (tx *Tx) DeleteGateRule(id string) {
 	tx.exec("DELETE FROM gate_rules WHERE workspace_id = $1 AND id = $2", tx.workspace, id)
 }
 
-// GrantKey returns the key that signs the workspace's grants, and nil when
-// none was made yet.
+// GrantKey returns the key that signs the workspace's grants, or nil if there
+// is none yet.
 func (r Reader) GrantKey() ([]byte, error) {
 	found, err := list(r, scanBytes, "SELECT secret FROM grant_keys WHERE workspace_id = $1", r.workspace)
 	if err != nil || len(found) == 0 {
@@ -76,8 +76,8 @@ func (r Reader) GrantKey() ([]byte, error) {
 
 func (r Reader) grantKeyCell() cell { return cell{"grant_keys", "secret", r.workspace, ""} }
 
-// GrantKey returns the key that signs the workspace's grants; it is made at
-// its first use.
+// GrantKey returns the key that signs the workspace's grants. It makes the key
+// at the first use.
 func (tx *Tx) GrantKey() ([]byte, error) {
 	key, err := tx.Reader.GrantKey()
 	if err != nil || key != nil {
@@ -92,7 +92,7 @@ func (tx *Tx) GrantKey() ([]byte, error) {
 	return key, nil
 }
 
-// GrantsUsed returns which of the approvals gave a grant that was used.
+// GrantsUsed returns those of the approvals whose grant was used.
 func (r Reader) GrantsUsed(questionIDs []string) (map[string]bool, error) {
 	used := map[string]bool{}
 	if len(questionIDs) == 0 {
@@ -106,7 +106,8 @@ func (r Reader) GrantsUsed(questionIDs []string) (map[string]bool, error) {
 	return used, err
 }
 
-// UseGrant notes that the grant of an approval was used.
+// UseGrant records that the grant of an approval was used. The write fails if
+// it was used before.
 func (tx *Tx) UseGrant(questionID, callID string, by fermata.Actor) {
 	tx.exec("INSERT INTO grants_used (workspace_id, question_id, used_by, call_id, used_at) VALUES ($1, $2, $3, $4, $5)",
 		tx.workspace, questionID, text(actor(by)), callID, tx.Now().UnixMilli())

@@ -6,7 +6,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// A test that changes rows behind the store's back waits while the store writes.
+// A test that changes rows without the store waits while the store writes.
 func TestAHandWaitsForTheStore(t *testing.T) {
 	t.Parallel()
 	opts := storetest.SQLite(t)

@@ -20,10 +20,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/private"
 )
 
-// slotSize is how many bytes a record takes in the head file. A disk writes so many at once.
+// slotSize is the size of a record in the head file, in bytes. A disk writes that many bytes at once.
 const slotSize = 512
 
-// Head is the end of a workspace's chain that was acknowledged.
+// Head is the last acknowledged event of a workspace's chain: its number and its hash.
 type Head struct {
 	Workspace string    `json:"workspace"`
 	Seq       int64     `json:"seq"`
@@ -31,53 +31,54 @@ type Head struct {
 	At        time.Time `json:"at"`
 }
 
-// rest is the first record of the file: how the database was left.
+// rest is the first record of the file. It tells how the database was left.
 type rest struct {
-	// Closed reports that it was closed in order, as a file of this size that was changed last at this time.
+	// Closed reports whether the database was closed in order, as a file of this size that was last modified at this
+	// time.
 	Closed   bool  `json:"closed"`
 	Size     int64 `json:"size,omitempty"`
 	Modified int64 `json:"modified,omitempty"`
 }
 
-// record is a line of the file. A line that was written by half has another sum.
+// record is one line of the file. A line that was only partly written does not match its sum.
 type record struct {
 	Sum  uint32          `json:"sum"`
 	Data json.RawMessage `json:"data"`
 }
 
-// heads keeps the head of every workspace in a file outside the database. A head is written after its commit, so it
-// is never ahead of the database. A process that is killed leaves it exact; after a power cut it lags by as much as
-// was committed since the last sync.
+// heads stores the head of every workspace in a file outside the database. A head is written after its commit, so it
+// is never ahead of the database. If the process is killed, the file is exact. After a power cut, it lacks the
+// commits since the last sync.
 type heads struct {
 	path string
-	// syncing is held by the one sync that is under way. A disk may take long for it, and commits do not wait.
+	// syncing is held during a sync. A disk may take long for a sync, and commits do not wait for it.
 	syncing sync.Mutex
 
 	mu   sync.Mutex
 	file headFile
 	rest rest
-	// last are the heads by workspace; places are where they stand in the file.
+	// last are the heads by workspace; places are their places in the file.
 	last   map[string]Head
 	places map[string]*place
-	// dirty reports that something was written since the last sync; err is the first failure to write.
+	// dirty reports whether something was written since the last sync; err is the first failure to write.
 	dirty bool
 	err   error
-	// failed reports that a sync failed and no new file took the place of this one. What such a sync did not
-	// make durable is lost, and a later one that succeeds does not say so (fsync(2)).
+	// failed reports whether a sync failed and no new file has replaced this one. The data of a failed sync is lost,
+	// and a later sync that succeeds does not report this (fsync(2)).
 	failed bool
 }
 
-// headFile is what heads need of a file.
+// headFile is the part of a file that heads needs.
 type headFile interface {
 	io.WriterAt
 	io.Closer
 	Sync() error
 }
 
-// place is the two slots of a workspace, which are written in turn.
+// place is the position of a workspace's two slots, which are written in turn.
 type place struct{ slot, turn int64 }
 
-// openHeads opens the file, or makes it.
+// openHeads opens the file, or creates it.
 func openHeads(path string) (*heads, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, headTrouble(err)
@@ -103,7 +104,7 @@ func headTrouble(err error) error {
 	return unavailable("keep the head of the chain", passing(reason, hint, err))
 }
 
-// read takes every record that is whole.
+// read takes over every record that is complete.
 func (h *heads) read(data []byte) {
 	for slot := int64(0); slot*slotSize < int64(len(data)); slot++ {
 		line := data[slot*slotSize : min((slot+1)*slotSize, int64(len(data)))]
@@ -133,7 +134,7 @@ func readRecord(line []byte, into any) error {
 	return json.Unmarshal(r.Data, into)
 }
 
-// slotOf returns the bytes of a record.
+// slotOf returns the bytes of the slot that holds v.
 func slotOf(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -182,8 +183,8 @@ func writeSlot(file headFile, slot int64, v any) error {
 	return err
 }
 
-// sync makes durable what was written before it began. After a failure a new file with all heads takes the place of the
-// old one; until one does, every sync returns the failure.
+// sync makes everything durable that was written before the call. After a failure it writes a new file with all
+// heads, which replaces the old one. Until this succeeds, every sync returns the failure.
 func (h *heads) sync() error {
 	if h == nil {
 		return nil
@@ -217,7 +218,7 @@ func (h *heads) beginAnew(failure error) error {
 	return nil
 }
 
-// replace writes a new file with every head and puts it in the place of the old one. The caller holds syncing.
+// replace writes a new file with every head, and renames it over the old one. The caller holds syncing.
 func (h *heads) replace() error {
 	h.mu.Lock()
 	rest, last := h.rest, maps.Clone(h.last)
@@ -231,7 +232,7 @@ func (h *heads) replace() error {
 	for _, workspace := range slices.Sorted(maps.Keys(last)) {
 		p := &place{slot: 1 + 2*int64(len(places))}
 		places[workspace] = p
-		// Both slots hold the same, so that no older head is left.
+		// Both slots hold the same head, so that no older head is left.
 		err = errors.Join(err, writeSlot(file, p.slot, last[workspace]), writeSlot(file, p.slot+1, last[workspace]))
 	}
 	if err = errors.Join(err, file.Sync()); err == nil {
@@ -243,7 +244,7 @@ func (h *heads) replace() error {
 	return errors.Join(h.swap(file, places, rest, last).Close(), private.SyncFolder(filepath.Dir(h.path)))
 }
 
-// swap goes on with a new file, adds the heads that were noted while it was written, and returns the old file.
+// swap switches to a new file, adds the heads that were noted while that file was written, and returns the old file.
 func (h *heads) swap(file headFile, places map[string]*place, left rest, written map[string]Head) (old headFile) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -260,7 +261,7 @@ func (h *heads) swap(file headFile, places map[string]*place, left rest, written
 	return old
 }
 
-// setRest writes how the database is left.
+// setRest records how the database is left.
 func (h *heads) setRest(r rest) error {
 	h.mu.Lock()
 	h.rest = r
@@ -269,7 +270,7 @@ func (h *heads) setRest(r rest) error {
 	return h.sync()
 }
 
-// close closes the file. A database that is whole is noted as such.
+// close closes the file. If the database is whole, it records that first.
 func (h *heads) close(r rest) error {
 	err := h.sync()
 	if err == nil && r.Closed {
@@ -278,7 +279,7 @@ func (h *heads) close(r rest) error {
 	return errors.Join(err, h.file.Close())
 }
 
-// noteHead keeps the head of a workspace that was committed.
+// noteHead stores the head of a workspace after a commit.
 func (db *DB) noteHead(workspace string, head fermata.Chain) {
 	db.ends.Store(workspace, head)
 	if db.heads != nil {
@@ -286,7 +287,8 @@ func (db *DB) noteHead(workspace string, head fermata.Chain) {
 	}
 }
 
-// checkHead refuses a database that went back while this process used it: another server took its place that has less.
+// checkHead returns an error if the database went back while this process used it. This happens if another server
+// with fewer events has taken its place.
 func (db *DB) checkHead(workspace string, found counter) error {
 	known, ok := db.ends.Load(workspace)
 	if !ok {
@@ -298,7 +300,7 @@ func (db *DB) checkHead(workspace string, found counter) error {
 	return nil
 }
 
-// restOf returns how a SQLite file is left that was closed.
+// restOf returns the state of a SQLite file that was closed.
 func restOf(path string) rest {
 	info, err := os.Stat(path)
 	if err != nil {

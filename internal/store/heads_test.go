@@ -40,7 +40,7 @@ func newHeads(t *testing.T) *heads {
 	return h
 }
 
-// kept returns what the file holds.
+// kept returns the heads in the file.
 func kept(t *testing.T, h *heads) map[string]Head {
 	t.Helper()
 	again, err := openHeads(h.path)
@@ -51,7 +51,7 @@ func kept(t *testing.T, h *heads) map[string]Head {
 	return again.last
 }
 
-// A sync that failed is not made good by one that succeeds: only a new file with all heads is.
+// A later sync that succeeds does not repair a failed one. Only a new file with all heads does.
 func TestAFailedSyncIsNotBelievedLater(t *testing.T) {
 	t.Parallel()
 	h := newHeads(t)
@@ -111,7 +111,7 @@ func TestANoteWaitsForNoSync(t *testing.T) {
 	}
 }
 
-// What is noted while a new file is written is in it.
+// A head that is noted while a new file is written is in that file.
 func TestHeadsAreNotedWhileTheFileIsReplaced(t *testing.T) {
 	t.Parallel()
 	h := newHeads(t)

@@ -10,32 +10,32 @@ import (
 )
 
 const (
-	// probeInterval is how often an idle server writes a row to know whether it could write.
+	// probeInterval is how often an idle server writes a row, to learn whether it can write.
 	probeInterval = 10 * time.Second
-	// watchInterval is how often the files are looked at, and how often a write is tried while they fail.
+	// watchInterval is how often the files are checked, and how often a write is tried while writes fail.
 	watchInterval = time.Second
-	// slowProbe is how long the row may take until the server calls itself not ready.
+	// slowProbe is how long that row may take before the server reports that it is not ready.
 	slowProbe = 10 * time.Second
 )
 
-// health is what is known of the database's ability to take writes.
+// health is the current knowledge about whether the database takes writes.
 type health struct {
 	mu sync.Mutex
-	// trouble is why writes fail; nil while they do not. headTrouble is why what was acknowledged cannot be kept.
+	// trouble is why writes fail, or nil if they do not. headTrouble is why the head file cannot be written.
 	trouble, headTrouble *Trouble
-	// suspected reports that a write failed, so that the next look tries one.
+	// suspected reports whether a write failed, so that the next check tries one.
 	suspected bool
-	// full reports that a write found no space on the disk. Small writes may still succeed, so only a probe that takes
-	// space ends it.
+	// full reports whether a write found no space on the disk. Small writes may still succeed, so only a probe that
+	// takes space ends this state.
 	full bool
-	// written is when a write was last committed, and probed since when one is being tried. synced is since when the
-	// heads are being made durable.
+	// written is when a write was last committed. probed is when the probe under way began. synced is when the sync
+	// of the heads under way began.
 	written, probed, synced time.Time
-	// failed wakes the watch.
+	// failed wakes the watch after a failure.
 	failed chan struct{}
 }
 
-// Trouble returns why the database takes no writes; nil when it does.
+// Trouble returns why the database takes no writes, or nil if it takes them.
 func (db *DB) Trouble() *Trouble {
 	h := &db.health
 	h.mu.Lock()
@@ -59,7 +59,7 @@ func (db *DB) Trouble() *Trouble {
 	return nil
 }
 
-// refusal returns the error of every write while the database is stopped.
+// refusal returns the error of every write while the database is stopped, or nil.
 func (db *DB) refusal() error {
 	if t := db.Trouble(); t != nil && t.Stopped {
 		return t.Refusal()
@@ -67,8 +67,8 @@ func (db *DB) refusal() error {
 	return nil
 }
 
-// noteFailure keeps what the error of a write says about the database, and returns the error. One failure that may
-// pass is only suspicious: the watch tries a write at once, and that one decides.
+// noteFailure records what the error of a write tells about the database, and returns the error. One failure that may
+// pass only raises a suspicion: the watch tries a write at once, and the result of this write decides.
 func (db *DB) noteFailure(err error) error {
 	t := troubleOf(err)
 	if t == nil && fermata.CodeOf(err) != fermata.CodeUnavailable {
@@ -91,7 +91,7 @@ func (db *DB) noteFailure(err error) error {
 	return err
 }
 
-// setLocked makes a trouble the one that is told of, unless a worse one is.
+// setLocked stores t as the trouble, unless the stored one is worse. The caller holds mu.
 func (h *health) setLocked(t *Trouble) {
 	if h.trouble != nil && (h.trouble.Stopped && !t.Malformed || h.trouble.Malformed && (h.trouble.seen || !t.seen) || h.trouble.Reason == t.Reason) {
 		return
@@ -111,7 +111,8 @@ func (h *health) wakeLocked() {
 	}
 }
 
-// noteRead keeps what the error of a read says: a read that fails in passing says nothing about writes.
+// noteRead records what the error of a read tells about the database, and returns the error. A read that fails for a
+// moment tells nothing about writes.
 func (db *DB) noteRead(err error) error {
 	if t := troubleOf(err); t != nil && t.Stopped {
 		return db.noteFailure(err)
@@ -119,7 +120,7 @@ func (db *DB) noteRead(err error) error {
 	return err
 }
 
-// noteCommit notes that a write was committed. That ends a trouble that may pass, except a full disk.
+// noteCommit records that a write was committed. This ends a trouble that may pass, except a full disk.
 func (db *DB) noteCommit() {
 	h := &db.health
 	h.mu.Lock()
@@ -130,7 +131,7 @@ func (db *DB) noteCommit() {
 	}
 }
 
-// passLocked ends a trouble that may pass.
+// passLocked ends a trouble that may pass. The caller holds mu.
 func (h *health) passLocked() {
 	h.suspected = false
 	if h.trouble != nil && !h.trouble.Stopped {
@@ -139,9 +140,9 @@ func (h *health) passLocked() {
 	}
 }
 
-// Watch looks after the database until ctx ends: it writes a row when nothing else was written, and at once after a
-// failure. It calls changed when a trouble begins, changes or ends, and once a minute while one lasts. A disk that does
-// not answer keeps it from neither: each of its parts waits for itself alone.
+// Watch checks the database until ctx ends. It writes a row when no other write was committed for a while, and at
+// once after a failure. It calls changed when a trouble begins, changes or ends, and once a minute while a trouble
+// lasts. The parts of the watch run independently, so a disk that does not answer cannot block the other parts.
 func (db *DB) Watch(ctx context.Context, changed func(*Trouble)) {
 	looked := make(chan struct{}, 1)
 	var parts sync.WaitGroup
@@ -152,8 +153,8 @@ func (db *DB) Watch(ctx context.Context, changed func(*Trouble)) {
 	repeat(ctx, looked, nil, func() { report.tell(db.Trouble(), time.Now()) })
 }
 
-// repeat does a part of the watch every watchInterval, and sooner when it is woken, until ctx ends. It says on done that
-// it did.
+// repeat calls do every watchInterval, and sooner when woken receives, until ctx ends. It signals done after each
+// call.
 func repeat(ctx context.Context, woken <-chan struct{}, done chan<- struct{}, do func()) {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
@@ -172,7 +173,7 @@ func repeat(ctx context.Context, woken <-chan struct{}, done chan<- struct{}, do
 	}
 }
 
-// examine looks at the files, and tries a write when it is time.
+// examine checks the files, and tries a write when one is due.
 func (db *DB) examine(ctx context.Context) {
 	if err := db.backend.inspect(); err != nil {
 		_ = db.noteFailure(err)
@@ -185,7 +186,7 @@ func (db *DB) examine(ctx context.Context) {
 	}
 }
 
-// confirm makes the failure of a write that was tried the trouble.
+// confirm records the failure of a probe as the trouble.
 func (db *DB) confirm(err error) {
 	t := troubleOf(err)
 	if t == nil {
@@ -199,7 +200,7 @@ func (db *DB) confirm(err error) {
 	db.health.setLocked(t)
 }
 
-// syncHeads makes durable what was acknowledged.
+// syncHeads makes the head file durable.
 func (db *DB) syncHeads() {
 	db.health.set(&db.health.synced, time.Now())
 	t := troubleOf(db.heads.sync())
@@ -224,8 +225,8 @@ func (db *DB) needsProbe() bool {
 	return time.Since(h.written) >= probeInterval
 }
 
-// Probe writes a row of its own and returns when it is durable. After a write that found no space on the disk, it takes
-// some and gives it back.
+// Probe writes a row of its own and returns when it is durable. After a write that found no space on the disk, it
+// also takes some space and gives it back.
 func (db *DB) Probe(ctx context.Context) error {
 	db.health.set(&db.health.probed, time.Now())
 	defer db.health.set(&db.health.probed, time.Time{})
@@ -264,10 +265,10 @@ func (h *health) set(field *time.Time, t time.Time) {
 	*field = t
 }
 
-// reminderInterval is how often a trouble that lasts is told again.
+// reminderInterval is how often a trouble that lasts is reported again.
 const reminderInterval = time.Minute
 
-// reporter tells of a trouble when it changes, and again while it lasts.
+// reporter reports a trouble when it changes, and again while it lasts.
 type reporter struct {
 	changed func(*Trouble)
 	last    *Trouble

@@ -8,7 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// An operator hears of a trouble at once, once a minute while it lasts, when it becomes another one, and at its end.
+// An operator is told about a trouble at once, once a minute while it lasts, when it becomes another one, and when it
+// ends.
 func TestATroubleThatLastsIsToldEachMinute(t *testing.T) {
 	t.Parallel()
 	full, malformed := &store.Trouble{Reason: "full"}, &store.Trouble{Reason: "malformed", Malformed: true}

@@ -4,8 +4,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Hold writes the answer that a pending question holds, and when it is to be
-// released.
+// Hold saves the held answer of a pending question, and the instant of its
+// release.
 func (tx *Tx) Hold(q *fermata.Question) {
 	tx.UpdatePending(q)
 	tx.exec(`INSERT INTO held_answers (workspace_id, question_id, release_at) VALUES ($1, $2, $3)
@@ -13,8 +13,9 @@ func (tx *Tx) Hold(q *fermata.Question) {
 		tx.workspace, q.ID, q.Held.ReleaseAt.UnixMilli())
 }
 
-// ForgetHeld removes the note of when to release an answer, once that is past.
-// A later answer to the same question keeps its own.
+// ForgetHeld deletes the release instant of a question's held answer if that
+// instant has passed. The release instant of a later answer to the same
+// question stays.
 func (tx *Tx) ForgetHeld(questionID string) {
 	tx.execAny("DELETE FROM held_answers WHERE workspace_id = $1 AND question_id = $2 AND release_at <= $3",
 		tx.workspace, questionID, tx.Now().UnixMilli())

@@ -2,14 +2,14 @@ package store
 
 import "time"
 
-// Replay is what a call with an idempotency key came to.
+// Replay is the stored result of a call with an idempotency key.
 type Replay struct {
 	Fingerprint string
 	Result      string
 }
 
-// Replay returns what an earlier call with the key came to, and false when
-// there was none.
+// Replay returns the result of an earlier call with the key, or false if there
+// was none.
 func (r Reader) Replay(caller, key string) (Replay, bool, error) {
 	found, err := list(r, func(rs rows) (Replay, error) {
 		var p Replay
@@ -22,13 +22,14 @@ func (r Reader) Replay(caller, key string) (Replay, bool, error) {
 	return found[0], true, nil
 }
 
-// Remember keeps what a call with an idempotency key came to.
+// Remember stores the result of a call with an idempotency key.
 func (tx *Tx) Remember(caller, key string, p Replay) {
 	tx.exec(`INSERT INTO idempotency (workspace_id, caller, key, fingerprint, result, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 		tx.workspace, caller, key, p.Fingerprint, p.Result, tx.Now().UnixMilli())
 }
 
-// Forget drops what was remembered before the instant.
+// Forget deletes the results that were stored before the instant, in every
+// workspace.
 func (tx *Tx) Forget(before time.Time) {
 	tx.execAny("DELETE FROM idempotency WHERE created_at < $1", before.UnixMilli())
 }

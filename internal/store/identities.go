@@ -19,30 +19,31 @@ func scanIdentity(rs rows) (fermata.Identity, error) {
 	return i, err
 }
 
-// Identities lists who members are in the systems behind channels.
+// Identities lists the members' identities in the systems behind channels.
 func (r Reader) Identities() ([]fermata.Identity, error) {
 	return list(r, scanIdentity, "SELECT "+identityColumns+" FROM identities WHERE workspace_id = $1 ORDER BY kind, id", r.workspace)
 }
 
-// Identity returns whom a system behind a kind of channels knows by the id.
+// Identity returns the identity with this id in the system behind a kind of channel. It names the member.
 func (r Reader) Identity(kind, id string) (fermata.Identity, error) {
 	return scanOne(r, "identity", id, scanIdentity,
 		"SELECT "+identityColumns+" FROM identities WHERE workspace_id = $1 AND kind = $2 AND id = $3", r.workspace, kind, id)
 }
 
-// IdentitiesOf lists who a member is in the systems behind channels.
+// IdentitiesOf lists a member's identities in the systems behind channels.
 func (r Reader) IdentitiesOf(memberID string) ([]fermata.Identity, error) {
 	return list(r, scanIdentity, "SELECT "+identityColumns+" FROM identities WHERE workspace_id = $1 AND member_id = $2 ORDER BY kind", r.workspace, memberID)
 }
 
-// SetIdentity says who a member is. The id must not be somebody else's.
+// SetIdentity links an identity to a member, and replaces the member's identity of the same kind. The write fails if
+// the identity belongs to another member.
 func (tx *Tx) SetIdentity(i fermata.Identity) {
 	tx.execAny("DELETE FROM identities WHERE workspace_id = $1 AND member_id = $2 AND kind = $3", tx.workspace, i.MemberID, i.Kind)
 	tx.exec("INSERT INTO identities (workspace_id, kind, id, name, member_id, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
 		tx.workspace, i.Kind, i.ID, i.Name, i.MemberID, i.CreatedAt.UnixMilli())
 }
 
-// DeleteIdentity forgets who a member is.
+// DeleteIdentity removes a member's identity of a kind.
 func (tx *Tx) DeleteIdentity(memberID, kind string) {
 	tx.exec("DELETE FROM identities WHERE workspace_id = $1 AND member_id = $2 AND kind = $3", tx.workspace, memberID, kind)
 }
@@ -52,8 +53,7 @@ type wishes struct {
 	fermata.Preferences
 }
 
-// Preferences returns how members want to be reached, by their ids, of those
-// who have said it.
+// Preferences returns the preferences of those members who have set any, by member id.
 func (r Reader) Preferences(memberIDs []string) (map[string]fermata.Preferences, error) {
 	all := map[string]fermata.Preferences{}
 	if len(memberIDs) == 0 {
@@ -73,7 +73,7 @@ func (r Reader) Preferences(memberIDs []string) (map[string]fermata.Preferences,
 	return all, err
 }
 
-// SetPreferences writes how a member wants to be reached.
+// SetPreferences stores how a member wants to be reached.
 func (tx *Tx) SetPreferences(memberID string, p fermata.Preferences) {
 	tx.exec(`INSERT INTO preferences (workspace_id, member_id, wishes) VALUES ($1, $2, $3)
 		ON CONFLICT (workspace_id, member_id) DO UPDATE SET wishes = excluded.wishes`, tx.workspace, memberID, text(p))
@@ -100,7 +100,7 @@ func (r Reader) deviceCell(id string) cell {
 	return cell{"devices", "subscription", r.workspace, id}
 }
 
-// Devices lists the browsers that messages are pushed to.
+// Devices lists the browsers that receive push messages.
 func (r Reader) Devices() ([]*fermata.Device, error) {
 	return list(r, r.scanDevice, "SELECT "+deviceColumns+" FROM devices WHERE workspace_id = $1 ORDER BY id", r.workspace)
 }
@@ -115,7 +115,8 @@ func (r Reader) Device(id string) (*fermata.Device, error) {
 	return scanOne(r, "device", id, r.scanDevice, "SELECT "+deviceColumns+" FROM devices WHERE workspace_id = $1 AND id = $2", r.workspace, id)
 }
 
-// InsertDevice adds a browser. Whoever used it before does so no more.
+// InsertDevice adds a browser, and removes every other device with the same endpoint. So an earlier user of this
+// browser gets no more messages on it.
 func (tx *Tx) InsertDevice(d *fermata.Device) {
 	hash := fermata.HashSecret(d.Subscription.Endpoint)
 	tx.execAny("DELETE FROM devices WHERE workspace_id = $1 AND endpoint_hash = $2", tx.workspace, hash)
@@ -124,23 +125,22 @@ func (tx *Tx) InsertDevice(d *fermata.Device) {
 		tx.workspace, d.ID, d.MemberID, d.Name, hash, tx.seal([]byte(text(d.Subscription)), tx.deviceCell(d.ID)), d.AddedAt.UnixMilli(), d.Holder)
 }
 
-// HandDevices gives the devices that one session or token of the member added to another one.
+// HandDevices moves the devices that one session or token of the member added to another session or token.
 func (tx *Tx) HandDevices(memberID, from, to string) {
 	tx.execAny("UPDATE devices SET holder = $1 WHERE member_id = $2 AND workspace_id = $3 AND holder = $4", to, memberID, tx.workspace, from)
 }
 
-// TouchDevice notes when a message was last pushed to a browser.
+// TouchDevice records when a message was last pushed to a browser.
 func (tx *Tx) TouchDevice(id string, now time.Time) {
 	tx.execAny("UPDATE devices SET last_sent_at = $1 WHERE workspace_id = $2 AND id = $3", now.UnixMilli(), tx.workspace, id)
 }
 
-// DeleteDevice forgets a browser. One that is gone already is fine.
+// DeleteDevice removes a browser. It is not an error if the browser does not exist.
 func (tx *Tx) DeleteDevice(id string) {
 	tx.execAny("DELETE FROM devices WHERE workspace_id = $1 AND id = $2", tx.workspace, id)
 }
 
-// DeliveryKey returns a key that the server keeps for itself under a name, and
-// nil when there is none yet.
+// DeliveryKey returns the server's own key with the name, or nil if there is none yet.
 func (r Reader) DeliveryKey(name string) ([]byte, error) {
 	found, err := list(r, scanBytes, "SELECT secret FROM delivery_keys WHERE workspace_id = $1 AND name = $2", r.workspace, name)
 	if err != nil || len(found) == 0 {
@@ -153,8 +153,8 @@ func (r Reader) deliveryKeyCell(name string) cell {
 	return cell{"delivery_keys", "secret", r.workspace, name}
 }
 
-// DeliveryKey returns a key under a name; create gives it at its first use, nil
-// takes 32 random bytes.
+// DeliveryKey returns the server's own key with the name. At the first use, create makes the key; if create is nil,
+// the key is 32 random bytes.
 func (tx *Tx) DeliveryKey(name string, create func() ([]byte, error)) ([]byte, error) {
 	key, err := tx.Reader.DeliveryKey(name)
 	if err != nil || key != nil {

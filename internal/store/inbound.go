@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Inbound returns what became of something that came back over a channel, and
-// nil for what was not dealt with yet.
+// Inbound returns the verdict on a message that came back over a channel, or
+// nil if the message was not handled yet.
 func (r Reader) Inbound(channelID, id string) (json.RawMessage, error) {
 	found, err := list(r, scanString, "SELECT verdict FROM inbound WHERE workspace_id = $1 AND channel_id = $2 AND id = $3",
 		r.workspace, channelID, id)
@@ -16,18 +16,19 @@ func (r Reader) Inbound(channelID, id string) (json.RawMessage, error) {
 	return json.RawMessage(found[0]), nil
 }
 
-// RememberInbound keeps what became of it. The first one counts.
+// RememberInbound stores the verdict on a message. An earlier verdict on the
+// same message stays.
 func (tx *Tx) RememberInbound(channelID, id string, verdict json.RawMessage) {
 	tx.execAny(`INSERT INTO inbound (workspace_id, channel_id, id, verdict, at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (workspace_id, channel_id, id) DO NOTHING`, tx.workspace, channelID, id, string(verdict), tx.Now().UnixMilli())
 }
 
-// ForgetInbound removes what came back before an instant, in every workspace.
+// ForgetInbound deletes the verdicts up to an instant, in every workspace.
 func (tx *Tx) ForgetInbound(before time.Time) {
 	tx.execAny("DELETE FROM inbound WHERE at <= $1", before.UnixMilli())
 }
 
-// OpenPages returns the ids of the members who have a page open at some other
+// OpenPages returns the ids of the members who have a page open at another
 // process.
 func (r Reader) OpenPages(except string, now time.Time) ([]string, error) {
 	lists, err := list(r, scanString, "SELECT members FROM open_pages WHERE workspace_id = $1 AND process <> $2 AND until_at > $3",
@@ -43,8 +44,8 @@ func (r Reader) OpenPages(except string, now time.Time) ([]string, error) {
 	return all, err
 }
 
-// SetOpenPages notes who has a page open at a process, and forgets what
-// processes noted whose time is over.
+// SetOpenPages records which members have a page open at a process, and deletes
+// expired records of all processes.
 func (tx *Tx) SetOpenPages(process string, members []string, until time.Time) {
 	tx.execAny("DELETE FROM open_pages WHERE until_at <= $1", tx.Now().UnixMilli())
 	tx.exec(`INSERT INTO open_pages (process, workspace_id, members, until_at) VALUES ($1, $2, $3, $4)

@@ -18,30 +18,30 @@ type QuestionFilter struct {
 	TaskID   string
 	Urgency  fermata.Urgency
 	Risk     string
-	// Label is one of the task's.
+	// Label is a label of the question's task.
 	Label string
-	// Text is searched in what people read; it finds some questions too many,
-	// never too few. See [fermata.Question.Mentions].
+	// Text is searched in the texts that people read. The list may contain a few questions that do not match, but
+	// never misses one that does. See [fermata.Question.Mentions].
 	Text string
-	// For keeps the questions that are for a person.
+	// For keeps the questions that the caller may answer.
 	For *fermata.Caller
-	// Snooze treats the questions that a member put off.
+	// Snooze tells how to treat the questions that a member snoozed.
 	Snooze Snooze
 	Sort   QuestionSort
 	Limit  int
-	// After is where the list goes on, Until the last place of it; nil is none.
+	// After is the place after which the list continues; Until is its last possible place, and nil means no bound.
 	After QuestionPlace
 	Until *QuestionPlace
 }
 
-// Slow reports whether the database must look into every question for the
-// filter: such a list is read in parts. See [Reader.PlaceBehind].
+// Slow reports whether the database must look into every question for this filter. Read such a list in parts; see
+// [Reader.PlaceBehind].
 func (f QuestionFilter) Slow() bool { return f.Text != "" || f.Risk != "" || f.Label != "" }
 
-// Snooze says what becomes of questions that a member put off.
+// Snooze tells how a list treats the questions that a member snoozed.
 type Snooze struct {
 	Member string
-	// Only keeps them, instead of leaving them out.
+	// Only keeps these questions instead of leaving them out.
 	Only bool
 	Now  time.Time
 }
@@ -49,8 +49,7 @@ type Snooze struct {
 // QuestionSort is the order of a list of questions.
 type QuestionSort string
 
-// Orders of questions. The empty one is the most urgent first for pending
-// ones, else the newest first.
+// Orders of questions. The empty order is SortUrgency for pending questions, and SortNewest for all others.
 const (
 	SortUrgency  QuestionSort = "urgency"
 	SortDeadline QuestionSort = "deadline"
@@ -58,7 +57,7 @@ const (
 	SortOldest   QuestionSort = "oldest"
 )
 
-// QuestionPlace is a place in the inbox's order: priority, deadline, id.
+// QuestionPlace is a place in an order of questions: priority, deadline, id.
 type QuestionPlace struct {
 	Priority int    `json:"p"`
 	Deadline int64  `json:"d"`
@@ -70,8 +69,8 @@ func PlaceOf(q *fermata.Question) QuestionPlace {
 	return QuestionPlace{Priority: q.Priority, Deadline: deadlineColumn(q), ID: q.ID}
 }
 
-// Questions lists questions: pending ones the most urgent first, any others
-// the newest first, unless the filter names another order.
+// Questions lists questions. Pending ones are ordered by urgency and all others by age, newest first, unless the
+// filter names another order.
 func (r Reader) Questions(f QuestionFilter) ([]*fermata.Question, error) {
 	w := r.questionsWhere(f)
 	order := w.questionOrder(f)
@@ -84,7 +83,7 @@ var questionOrders = map[QuestionSort][]string{
 	SortUrgency: {"priority", "deadline", "id"}, SortDeadline: {"deadline", "id"}, SortOldest: {"id"}, SortNewest: {"id"},
 }
 
-// questionOrder bounds the list to its places, and returns its order.
+// questionOrder limits the list to its places, and returns its order.
 func (w *filter) questionOrder(f QuestionFilter) string {
 	if f.Sort == "" {
 		f.Sort = SortNewest
@@ -98,8 +97,7 @@ func (w *filter) questionOrder(f QuestionFilter) string {
 		behind, upTo, order = "<", ">=", order+" DESC"
 	}
 	if f.Sort == SortDeadline {
-		// The workspace stands in an expression, so that the index of deadlines
-		// is used, which is in this order.
+		// The expression on the workspace makes the database use the index of deadlines, which is in this order.
 		w.conditions[0] = "workspace_id || '' = $1"
 	}
 	if f.After.ID != "" {
@@ -111,7 +109,7 @@ func (w *filter) questionOrder(f QuestionFilter) string {
 	return order
 }
 
-// place compares the columns with a place in their order.
+// place adds the condition that compares the columns with a place in their order.
 func (w *filter) place(columns []string, operator string, p QuestionPlace) {
 	values := map[string]any{"priority": p.Priority, "deadline": p.Deadline, "id": p.ID}
 	parameters := make([]string, 0, len(columns))
@@ -129,8 +127,8 @@ func scanPlace(rs rows) (QuestionPlace, error) {
 	return p, err
 }
 
-// PlaceBehind returns the place of the last of the next n questions, whatever
-// else the filter wants of them; nil when there are not so many.
+// PlaceBehind returns the place of the n-th of the next questions. Of the filter it applies only status, task and
+// order. It returns nil if there are fewer than n questions.
 func (r Reader) PlaceBehind(f QuestionFilter, n int) (*QuestionPlace, error) {
 	all := QuestionFilter{Status: f.Status, TaskID: f.TaskID, Sort: f.Sort, After: f.After}
 	w := r.questionsWhere(all)
@@ -143,15 +141,15 @@ func (r Reader) PlaceBehind(f QuestionFilter, n int) (*QuestionPlace, error) {
 	return &found[0], nil
 }
 
-// questionsWhere is the condition of a list of questions.
+// questionsWhere returns the conditions of a list of questions.
 func (r Reader) questionsWhere(f QuestionFilter) *filter {
 	w := r.newFilter()
 	switch {
 	case f.Status == string(fermata.Pending) && f.Snooze.Only:
-		// These are few, and are found by their ids.
+		// Snoozed questions are few, and are found by their ids.
 		w.conditions = append(w.conditions, "status || '' = 'pending'")
 	case f.Status == string(fermata.Pending):
-		// The status stands in the text, so that the inbox's index is used.
+		// The status stands in the text of the statement, so that the database uses the inbox's index.
 		w.conditions = append(w.conditions, "status = 'pending'")
 	default:
 		w.equal("status", f.Status)
@@ -170,7 +168,7 @@ func (r Reader) questionsWhere(f QuestionFilter) *filter {
 		w.conditions = append(w.conditions, "type = 'non_blocking'")
 	}
 	if f.Risk != "" {
-		// What is not said is low.
+		// A risk that was not stored is low.
 		w.add("coalesce("+w.asked("risk")+", 'low') = $%d", f.Risk)
 	}
 	if f.Label != "" {
@@ -182,7 +180,7 @@ func (r Reader) questionsWhere(f QuestionFilter) *filter {
 	return w
 }
 
-// asked is a text within what was asked.
+// asked returns the expression for a text within the column asked.
 func (w *filter) asked(path ...string) string {
 	return fmt.Sprintf(w.d.field, "asked", strings.Join(path, w.d.fieldJoin))
 }
@@ -193,8 +191,8 @@ func (w *filter) ofTask(condition string, arg any) {
 		condition+")", arg)
 }
 
-// says looks for a text where people read it. What was asked is looked through
-// as it is kept, with the names of its fields.
+// says keeps the questions that contain the text where people read it. The column asked is searched as stored, with
+// the names of its fields.
 func (w *filter) says(s string) {
 	if s == "" {
 		return
@@ -207,8 +205,8 @@ func (w *filter) says(s string) {
 		AND tasks.title %[1]s $%[2]d ESCAPE '\'))`, w.d.like, n-1, n))
 }
 
-// addForCaller keeps the questions that are for a person, as [fermata.Question.MayAnswer]
-// says it, which has the last word.
+// addForCaller keeps the questions that the caller may answer. It approximates [fermata.Question.MayAnswer], which
+// decides.
 func (w *filter) addForCaller(c *fermata.Caller) {
 	if c == nil {
 		return
@@ -245,14 +243,14 @@ func (w *filter) addForCaller(c *fermata.Caller) {
 	if c.MemberID == "" {
 		return
 	}
-	// Who asked does not approve; the cheap look comes first.
+	// The asker may not approve. The cheap comparison comes first.
 	w.args = append(w.args, likeAnywhere(text(c.MemberID)))
 	w.conditions = append(w.conditions, fmt.Sprintf(`NOT (type = 'approval' AND asked LIKE $%[1]d ESCAPE '\'
 		AND %[2]s LIKE $%[1]d ESCAPE '\' AND %[3]s IS NOT NULL AND %[4]s IS NULL)`,
 		len(w.args), w.asked("asked_by"), w.asked("approvals"), w.asked("approvals", "self")))
 }
 
-// assigneeCondition is the condition that assignees hold a name.
+// assigneeCondition returns the condition that the assignees contain the name.
 func (w *filter) assigneeCondition(name string) string {
 	w.args = append(w.args, likeAnywhere(text(name)))
 	return fmt.Sprintf(`assignees LIKE $%d ESCAPE '\'`, len(w.args))
@@ -262,7 +260,7 @@ func removeAll(all, some []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(some, s) })
 }
 
-// addSnooze leaves out what a member put off, or keeps only that.
+// addSnooze leaves out the questions that a member snoozed, or keeps only these.
 func (w *filter) addSnooze(s Snooze) {
 	if s.Member == "" {
 		return
@@ -293,7 +291,7 @@ func scanQuestionCount(rs rows) (QuestionCount, error) {
 	return c, err
 }
 
-// CountQuestions counts the first questions of a list, up to its limit.
+// CountQuestions counts the first questions of a list, up to the filter's limit, by type and project.
 func (r Reader) CountQuestions(f QuestionFilter) ([]QuestionCount, error) {
 	w := r.questionsWhere(f)
 	order := w.questionOrder(f)
@@ -301,18 +299,18 @@ func (r Reader) CountQuestions(f QuestionFilter) ([]QuestionCount, error) {
 		fmt.Sprintf(" ORDER BY %s LIMIT %d) AS counted GROUP BY type, project", order, f.Limit), w.args...)
 }
 
-// Surroundings are what a list of questions shows beside them.
+// Surroundings are the data that a list shows beside its questions.
 type Surroundings struct {
-	// Titles and States are those of tasks.
+	// Titles and States are the titles and the states of the questions' tasks, by task.
 	Titles map[string]string
 	States map[string]fermata.TaskState
-	// Blocked counts the tasks that wait for a task.
+	// Blocked counts the tasks that wait for a task, by the task that they wait for.
 	Blocked map[string]int
-	// Snoozed is until when the member put a question off.
+	// Snoozed is the instant until which the member snoozed a question, by question.
 	Snoozed map[string]time.Time
 }
 
-// Surroundings returns what there is around questions for a member.
+// Surroundings returns the data around the questions for a member.
 func (r Reader) Surroundings(questions []*fermata.Question, member string) (Surroundings, error) {
 	s := Surroundings{
 		Titles: map[string]string{}, States: map[string]fermata.TaskState{}, Blocked: map[string]int{}, Snoozed: map[string]time.Time{},
@@ -335,7 +333,8 @@ func (r Reader) Surroundings(questions []*fermata.Question, member string) (Surr
 			},
 		},
 		{
-			// By the index that leads with blocks_on: the other reads all of the workspace's.
+			// The condition makes the database use the index that begins with blocks_on. The other index would read
+			// the whole workspace.
 			sql:  "SELECT blocks_on, task_id FROM task_dependencies WHERE workspace_id || '' = $1 AND " + fmt.Sprintf(r.d.inList, "blocks_on", 2),
 			args: []any{r.workspace, text(taskIDs)}, take: func(rs rows) error {
 				return scanEach(rs, scanTexts2, func(row [2]string) { edges = append(edges, row) })
@@ -354,7 +353,7 @@ func (r Reader) Surroundings(questions []*fermata.Question, member string) (Surr
 	return s, r.countBlocked(s.Blocked, edges)
 }
 
-// countBlocked counts the tasks at the end of the edges that are blocked.
+// countBlocked counts, for each task, the blocked tasks that wait for it.
 func (r Reader) countBlocked(into map[string]int, edges [][2]string) error {
 	waiters := make([]string, 0, len(edges))
 	for _, edge := range edges {

@@ -30,20 +30,21 @@ func (r Reader) MemberByHandle(handle string) (*fermata.Member, error) {
 		"SELECT "+memberColumns+" FROM members WHERE workspace_id = $1 AND handle = $2", r.workspace, handle)
 }
 
-// MemberByEmail returns the member with the mail address, in its canonical
-// spelling.
+// MemberByEmail returns the member with the mail address. The address must be
+// in its canonical spelling.
 func (r Reader) MemberByEmail(email string) (*fermata.Member, error) {
 	return scanOne(r, "member", email, scanMember,
 		"SELECT "+memberColumns+" FROM members WHERE workspace_id = $1 AND email = $2 AND email <> ''", r.workspace, email)
 }
 
-// MemberBySubject returns the member whom the identity provider knows so.
+// MemberBySubject returns the member with this subject at the identity
+// provider.
 func (r Reader) MemberBySubject(subject string) (*fermata.Member, error) {
 	return scanOne(r, "member", subject, scanMember,
 		"SELECT "+memberColumns+" FROM members WHERE workspace_id = $1 AND subject = $2 AND subject <> ''", r.workspace, subject)
 }
 
-// Members lists the workspace's members.
+// Members lists the workspace's members by handle.
 func (r Reader) Members() ([]*fermata.Member, error) {
 	return list(r, scanMember, "SELECT "+memberColumns+" FROM members WHERE workspace_id = $1 ORDER BY handle", r.workspace)
 }
@@ -56,7 +57,7 @@ func (tx *Tx) InsertMember(m *fermata.Member) {
 		m.Subject, millis(m.DisabledAt))
 }
 
-// UpdateMember writes what may change of a member.
+// UpdateMember writes the fields of a member that may change.
 func (tx *Tx) UpdateMember(m *fermata.Member) {
 	tx.exec(`UPDATE members SET role = $1, member_groups = $2, name = $3, email = $4, projects = $5, subject = $6, disabled_at = $7
 		WHERE workspace_id = $8 AND id = $9`,
@@ -80,19 +81,20 @@ func scanGroup(rs rows) (*fermata.Group, error) {
 	return g, nil
 }
 
-// Groups lists the groups that were made. Members may name others.
+// Groups lists the groups that were created. Members may also name groups that
+// were not.
 func (r Reader) Groups() ([]*fermata.Group, error) {
 	return list(r, scanGroup, "SELECT name, description, created_at FROM member_groups WHERE workspace_id = $1 ORDER BY name", r.workspace)
 }
 
-// SaveGroup makes a group, or writes its description.
+// SaveGroup creates a group, or writes its description.
 func (tx *Tx) SaveGroup(g *fermata.Group) {
 	tx.exec(`INSERT INTO member_groups (workspace_id, name, description, created_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (workspace_id, name) DO UPDATE SET description = excluded.description`,
 		tx.workspace, g.Name, g.Description, millis(g.CreatedAt))
 }
 
-// DeleteGroup removes a group, where it was made.
+// DeleteGroup deletes a group, if it was created.
 func (tx *Tx) DeleteGroup(name string) {
 	tx.execAny("DELETE FROM member_groups WHERE workspace_id = $1 AND name = $2", tx.workspace, name)
 }

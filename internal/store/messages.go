@@ -20,7 +20,7 @@ func (r Reader) scanMessage(rs rows) (*fermata.Message, error) {
 	return m, parse("author", author, (*actor)(&m.Author))
 }
 
-// Messages lists a task's thread from after a message on, oldest first.
+// Messages lists the messages of a task's thread after the given one, oldest first.
 func (r Reader) Messages(taskID, after string, limit int) ([]*fermata.Message, error) {
 	return list(r, r.scanMessage, "SELECT "+messageColumns+
 		" FROM messages WHERE workspace_id = $1 AND task_id = $2 AND id > $3 ORDER BY id LIMIT $4", r.workspace, taskID, after, limit)
@@ -31,8 +31,8 @@ func (r Reader) MessagesByID(ids []string) ([]*fermata.Message, error) {
 	return byID(r, r.scanMessage, messageColumns, "messages", ids, func(m *fermata.Message) string { return m.ID })
 }
 
-// UnhandedMessages lists what people wrote that no run was handed, oldest
-// first; with a run, also what it was handed.
+// UnhandedMessages lists the messages of a task that no run was handed, oldest first. With a run, it also lists those
+// that this run was handed.
 func (r Reader) UnhandedMessages(taskID, runID string) ([]*fermata.Message, error) {
 	return list(r, r.scanMessage, unhandedMessages, r.workspace, taskID, runID)
 }
@@ -40,7 +40,7 @@ func (r Reader) UnhandedMessages(taskID, runID string) ([]*fermata.Message, erro
 const unhandedMessages = "SELECT " + messageColumns + ` FROM messages WHERE workspace_id = $1 AND task_id = $2
 	AND (handed_to = '' OR handed_to = $3) ORDER BY id`
 
-// unhanded is [Tx.Unhanded] in one round trip.
+// unhanded reads the result of [Tx.Unhanded] in one round trip.
 func (tx *Tx) unhanded(taskID string) (questions []*fermata.Question, messages []*fermata.Message, err error) {
 	err = tx.look(tx.ctx,
 		scanInto(&questions, tx.scanQuestion, closedUnhanded, tx.workspace, taskID, ""),
@@ -48,11 +48,10 @@ func (tx *Tx) unhanded(taskID string) (questions []*fermata.Question, messages [
 	return questions, messages, err
 }
 
-// notForRuns stands in the column handed_to of a message that no run is handed.
+// notForRuns is the value of the column handed_to for a message that is handed to no run.
 const notForRuns = "-"
 
-// InsertMessage adds a line to a task's thread. With forRuns, the next run of the task
-// is handed it.
+// InsertMessage adds a message to a task's thread. With forRuns, the next run of the task is handed the message.
 func (tx *Tx) InsertMessage(m *fermata.Message, forRuns bool) {
 	m.WorkspaceID = tx.workspace
 	handedTo := ""
@@ -64,7 +63,7 @@ func (tx *Tx) InsertMessage(m *fermata.Message, forRuns bool) {
 		tx.workspace, m.ID, m.TaskID, m.QuestionID, string(m.Kind), text(actor(m.Author)), m.Body, flag(m.Cancels), handedTo, m.CreatedAt.UnixMilli())
 }
 
-// HandMessages notes that a run was handed the task's messages.
+// HandMessages records that a run was handed the task's messages.
 func (tx *Tx) HandMessages(taskID, runID string) {
 	tx.execAny("UPDATE messages SET handed_to = $1, handed_at = $2 WHERE workspace_id = $3 AND task_id = $4 AND handed_to = ''",
 		runID, tx.Now().UnixMilli(), tx.workspace, taskID)

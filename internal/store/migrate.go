@@ -19,10 +19,11 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the schema up to date. Replicas that start together do it one
-// after the other.
+// Migrate brings the schema up to date. Replicas that start at the same time
+// migrate one after the other.
 func (db *DB) Migrate(ctx context.Context) error {
-	// A migration that is undone takes the events with it.
+	// A migration that is undone also removes events, so the known ends do not
+	// apply.
 	db.ends.Clear()
 	if err := db.backend.migrate(ctx, db.opts.Keys); err != nil {
 		return fmt.Errorf("migrate the %s database: %w", db.Dialect(), err)
@@ -30,8 +31,8 @@ func (db *DB) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// newProvider returns what migrates a database: the files, and what only a
-// program can do.
+// newProvider returns the provider of the migrations: the SQL files, and the
+// migrations that need a program.
 func newProvider(dialect goose.Dialect, db *sql.DB, ring *keys.Ring) (*goose.Provider, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -49,10 +50,11 @@ func programMigrations(ring *keys.Ring) []*goose.Migration {
 }
 
 func (b *sqliteBackend) migrate(ctx context.Context, ring *keys.Ring) error {
-	// goose wants the pool, whose only connection is ours: lend it.
+	// goose needs the pool, whose only connection this backend holds. So the
+	// connection goes back to the pool meanwhile.
 	b.gate <- struct{}{}
 	defer func() { <-b.gate }()
-	// Closing the connection would copy the log as well, and hide a failure.
+	// Closing the connection would also copy the log, but would hide a failure.
 	if _, err := b.checkpoint(ctx, "TRUNCATE"); err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// The idempotency key of an earlier version's question is its asker's alone, and others may use the key. Undone, the migration leaves it to
-// the first asker.
+// The idempotency key of an earlier version's question belongs to its asker, and others may use the same key. When
+// the migration is undone, only the first asker keeps the key.
 func TestKeysOfEarlierQuestionsAreTheirAskers(t *testing.T) {
 	t.Parallel()
 	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {

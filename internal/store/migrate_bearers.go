@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// removeBearersVersion is the number of the migration.
+	// removeBearersVersion is the schema version of the migration.
 	removeBearersVersion = 25
 	// cleanAtOnce is how many deliveries are read at a time.
 	cleanAtOnce = 200
 )
 
-// removeBearers takes links that answer, and the secrets of replies, out of what
-// was kept of the messages that earlier versions sent.
+// removeBearers removes answer links and the secrets of replies from the stored
+// copies of messages that earlier versions sent.
 func removeBearers(ctx context.Context, tx *sql.Tx) error {
 	for workspace, id := "", ""; ; {
 		page, err := deliveriesBehind(ctx, tx, workspace, id)
@@ -33,10 +33,11 @@ func removeBearers(ctx context.Context, tx *sql.Tx) error {
 	}
 }
 
-// keptDelivery is what a row keeps of a message, and of what went wrong.
+// keptDelivery is the stored content and the stored errors of a delivery.
 type keptDelivery struct{ workspace, id, content, lastError, history string }
 
-// deliveriesBehind reads the deliveries behind one, in the order of their ids.
+// deliveriesBehind reads the next deliveries after the given one, in the order
+// of their ids.
 func deliveriesBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (page []keptDelivery, err error) {
 	rs, err := tx.QueryContext(ctx, `SELECT workspace_id, id, content, last_error, history FROM deliveries
 		WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`, workspace, id, cleanAtOnce)
@@ -51,7 +52,7 @@ func deliveriesBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (pa
 	return page, errors.Join(err, rs.Err())
 }
 
-// clean writes the row without what decides, where it has any.
+// clean rewrites the row without answer links and secrets, if it contains any.
 func (d keptDelivery) clean(ctx context.Context, tx *sql.Tx) error {
 	of := &fermata.Delivery{ID: d.id}
 	kept := keptDelivery{d.workspace, d.id, of.WithoutBearers(d.content), of.WithoutBearers(d.lastError), of.WithoutBearers(d.history)}
@@ -63,7 +64,7 @@ func (d keptDelivery) clean(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// cleanChannels takes links out of the last errors of channels.
+// cleanChannels removes links from the last errors of channels.
 func cleanChannels(ctx context.Context, tx *sql.Tx) error {
 	all, err := failedChannels(ctx, tx)
 	if err != nil {
@@ -81,7 +82,7 @@ func cleanChannels(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// failedChannels reads the channels that keep an error.
+// failedChannels reads the channels that have a stored error.
 func failedChannels(ctx context.Context, tx *sql.Tx) (all []keptDelivery, err error) {
 	rs, err := tx.QueryContext(ctx, "SELECT workspace_id, id, last_error FROM channels WHERE last_error <> ''")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// What earlier versions kept of messages loses its links and secrets of replies
-// when the schema is brought up to date, and nothing else.
+// The migration removes links and reply secrets, and nothing else, from the
+// messages that earlier versions stored.
 func TestKeptMessagesLoseWhatDecides(t *testing.T) {
 	t.Parallel()
 	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {

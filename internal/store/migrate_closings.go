@@ -9,13 +9,14 @@ import (
 )
 
 const (
-	// fillClosingsVersion follows the file that makes the table.
+	// fillClosingsVersion is the schema version of the migration. It follows
+	// the SQL file that creates the table.
 	fillClosingsVersion = 7
 	// fillAtOnce is how many questions are read at a time.
 	fillAtOnce = 1000
 )
 
-// fillClosings notes the questions that closed before there were analytics.
+// fillClosings records the questions that closed before analytics existed.
 func fillClosings(ctx context.Context, tx *sql.Tx) error {
 	for workspace, id := "", ""; ; {
 		page, err := closedBehind(ctx, tx, workspace, id)
@@ -36,7 +37,8 @@ func fillClosings(ctx context.Context, tx *sql.Tx) error {
 	}
 }
 
-// closedBehind reads what a closing needs of the closed questions behind one.
+// closedBehind reads the next closed questions after the given one, with the
+// fields that a closing needs.
 func closedBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (page []*fermata.Question, err error) {
 	rs, err := tx.QueryContext(ctx, `SELECT workspace_id, id, project, type, status, title, created_at, resolution FROM questions
 		WHERE status <> 'pending' AND (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`, workspace, id, fillAtOnce)

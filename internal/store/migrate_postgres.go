@@ -17,11 +17,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/keys"
 )
 
-// migrate holds a lock while it migrates, so that replicas do it one after the other. A replica that stands still
+// migrate holds a lock while it migrates, so that replicas migrate one after the other. A replica that stands still
 // meanwhile loses the lock and its migration.
 func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
-	// The lock belongs to a transaction: a pooler may run the next statement outside of one
-	// on another connection, and the lock of a session would stay on the first.
+	// The lock belongs to a transaction. A pooler may run the next statement outside a transaction on another
+	// connection, and the lock of a session would stay on the first one.
 	tx, err := b.pool.Begin(ctx)
 	if err != nil {
 		return postgresError(err)
@@ -35,7 +35,7 @@ func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 	}
 	migrating, release := b.hold(ctx, tx)
 	db := sql.OpenDB(limitedConnector{stdlib.GetPoolConnector(b.pool), limitIdle(b.stallLimit)})
-	// The pool keeps the connections.
+	// The connections stay in the pool.
 	db.SetMaxIdleConns(0)
 	err = migrateUp(migrating, goose.DialectPostgres, db, ring)
 	err = errors.Join(err, release(), db.Close())
@@ -46,8 +46,8 @@ func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 	return postgresError(err)
 }
 
-// hold sends statements in tx until release is called, so that the server does not end tx as idle. The context held ends
-// if the server has ended tx all the same. The caller must not use tx before release returns.
+// hold sends statements in tx until release is called, so that the server does not end tx as idle. The context held
+// ends if the server has ended tx nevertheless. The caller must not use tx before release returns.
 func (b *postgresBackend) hold(ctx context.Context, tx pgx.Tx) (held context.Context, release func() error) {
 	held, cancel := context.WithCancelCause(ctx)
 	stop := make(chan struct{})
@@ -77,12 +77,13 @@ func (b *postgresBackend) hold(ctx context.Context, tx pgx.Tx) (held context.Con
 	}
 }
 
-// limitIdle returns the statement that makes the server end the transaction if it receives nothing for the given time.
+// limitIdle returns the statement that makes the server end the transaction if it receives nothing for the given
+// time.
 func limitIdle(limit time.Duration) string {
 	return fmt.Sprintf("SELECT set_config('idle_in_transaction_session_timeout', '%d', true)", limit.Milliseconds())
 }
 
-// limitedConnector opens connections each of whose transactions begins with a statement.
+// limitedConnector opens connections whose transactions all begin with the statement first.
 type limitedConnector struct {
 	driver.Connector
 	first string
@@ -102,7 +103,7 @@ type limitedConn struct {
 	first string
 }
 
-// BeginTx begins a transaction.
+// BeginTx begins a transaction, and runs the first statement in it.
 func (c limitedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	tx, err := c.Conn.BeginTx(ctx, opts)
 	if err != nil {

@@ -10,18 +10,19 @@ import (
 	"github.com/fermata-hq/fermata/internal/keys"
 )
 
-// sealVersion is the schema version that began to seal secrets. sealToolsVersion began to seal named tools, because the
-// environment and the headers of an MCP server may hold secrets.
+// sealVersion is the schema version that began to seal secrets. sealToolsVersion is the version that began to seal
+// named tools, because the environment and the headers of an MCP server may hold secrets.
 const (
 	sealVersion      = 22
 	sealToolsVersion = 30
 )
 
-// sealMigrations seal the secrets of a database. Programs that came before cannot read them.
+// sealMigrations returns the migrations that seal the secrets of a database. Earlier programs cannot read a sealed
+// database.
 func sealMigrations(ring *keys.Ring) []*goose.Migration {
 	return []*goose.Migration{
 		sealMigration(ring, sealVersion, []string{
-			// A value of its own tells a process at once that it has another key.
+			// A sealed value of its own tells a process at once that it has the wrong key.
 			"CREATE TABLE key_check (workspace_id TEXT PRIMARY KEY, sealed TEXT NOT NULL)",
 			"INSERT INTO key_check (workspace_id, sealed) SELECT id, 'fermata' FROM workspaces",
 			"UPDATE workspaces SET min_compatible_version = 22",
@@ -31,8 +32,8 @@ func sealMigrations(ring *keys.Ring) []*goose.Migration {
 	}
 }
 
-// sealMigration returns the migration that runs the statements before, and then seals the columns of its version. The way back
-// opens these columns, and then runs the statement after.
+// sealMigration returns a migration that runs the statements before, and then seals the columns of its version. Its
+// way back opens these columns, and then runs the statement after.
 func sealMigration(ring *keys.Ring, version int64, before []string, after string) *goose.Migration {
 	up := func(ctx context.Context, tx *sql.Tx) error {
 		for _, text := range before {
@@ -59,7 +60,7 @@ func sealMigration(ring *keys.Ring, version int64, before []string, after string
 	return goose.NewGoMigration(version, &goose.GoFunc{RunTx: up}, &goose.GoFunc{RunTx: down})
 }
 
-// convertSecrets replaces the values in the columns that the version began to seal.
+// convertSecrets converts the values in the columns that the version began to seal.
 func convertSecrets(ctx context.Context, tx *sql.Tx, version int64, convert func(string, cell) (string, error)) error {
 	for _, c := range sealedColumns {
 		if c.since != version {

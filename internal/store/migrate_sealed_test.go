@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// TestSecretsOfAnOlderDatabaseAreSealed: a database of a version that sealed nothing keeps its
-// secrets, sealed, and the way back opens them.
+// TestSecretsOfAnOlderDatabaseAreSealed checks that the migration seals the secrets of a database that had none
+// sealed, and that the way back opens them.
 func TestSecretsOfAnOlderDatabaseAreSealed(t *testing.T) {
 	t.Parallel()
 	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {

@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	// shellVersion is the number of the migration.
+	// shellVersion is the schema version of the migration.
 	shellVersion = 31
 	// shellAtOnce is how many tasks are read at a time.
 	shellAtOnce = 1000
 )
 
-// moveToShell gives the tasks that bring a command line to the runner shell. Earlier
-// versions also gave such tasks to workers that run their own program. They would do so
-// again, so the database refuses them from now on.
+// moveToShell gives the tasks that contain a command line to the runner shell. Earlier versions also gave such tasks
+// to workers that run their own program. They would do this again, so the migrated database refuses them.
 func moveToShell(ctx context.Context, tx *sql.Tx) error {
 	for workspace, id := "", ""; ; {
 		page, err := commandsBehind(ctx, tx, workspace, id)
@@ -56,13 +55,14 @@ func moveFromShell(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// keptCommand is a task whose spec may name a command line.
+// keptCommand is a task whose spec may contain a command line.
 type keptCommand struct {
 	workspace, id string
 	spec          json.RawMessage
 }
 
-// commandsBehind reads the tasks after one whose specs may name a command line, in the order of their ids.
+// commandsBehind reads the next tasks after the given one whose specs may contain a command line, in the order of
+// their ids.
 func commandsBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (page []keptCommand, err error) {
 	rs, err := tx.QueryContext(ctx, `SELECT workspace_id, id, spec FROM tasks
 		WHERE runner IN ('', 'command') AND spec LIKE '%"command"%' AND (workspace_id, id) > ($1, $2)

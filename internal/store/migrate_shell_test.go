@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// Tasks that bring a command line move to the runner shell. All other tasks of an earlier
-// version keep their runner.
+// Tasks that contain a command line move to the runner shell. All other tasks of an earlier version keep their
+// runner.
 func TestTasksWithCommandsMoveToShell(t *testing.T) {
 	t.Parallel()
 	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {

@@ -7,11 +7,11 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// nextVersion is the schema version of a program that comes after this one.
+// nextVersion is the schema version of a program that is newer than this one.
 const nextVersion = 9001
 
-// nextStatement is the SQL of one more migration. The tests of mixed versions set it when they link the program, which
-// then acts as the next version. In every other program it is empty.
+// nextStatement is the SQL of one more migration. The tests of mixed versions set it when they link the program,
+// which then acts as the next version. In every other program it is empty.
 var nextStatement string
 
 // nextMigrations returns the migration of nextStatement, if there is one.

@@ -12,7 +12,8 @@ func scanInt(rs rows) (int64, error) {
 	return n, err
 }
 
-// ReadMark returns up to which event a member has read; 0 is none.
+// ReadMark returns the number of the last event that a member has read, or 0 if
+// there is none.
 func (r Reader) ReadMark(member string) (int64, error) {
 	marks, err := list(r, scanInt, "SELECT seq FROM read_marks WHERE workspace_id = $1 AND member_id = $2", r.workspace, member)
 	if err != nil || len(marks) == 0 {
@@ -21,14 +22,15 @@ func (r Reader) ReadMark(member string) (int64, error) {
 	return marks[0], nil
 }
 
-// SetReadMark notes up to which event a member has read. It never goes back.
+// SetReadMark stores the number of the last event that a member has read. The
+// number never decreases.
 func (tx *Tx) SetReadMark(member string, seq int64) {
 	tx.exec(`INSERT INTO read_marks (workspace_id, member_id, seq) VALUES ($1, $2, $3) ON CONFLICT (workspace_id, member_id)
 		DO UPDATE SET seq = CASE WHEN excluded.seq > read_marks.seq THEN excluded.seq ELSE read_marks.seq END`,
 		tx.workspace, member, seq)
 }
 
-// TookPart returns in which of the tasks somebody answered or voted.
+// TookPart returns those of the tasks in which the actor answered or voted.
 func (r Reader) TookPart(taskIDs []string, by fermata.Actor) (map[string]bool, error) {
 	took := map[string]bool{}
 	if len(taskIDs) == 0 || by.ID == "" {
@@ -44,11 +46,12 @@ func (r Reader) TookPart(taskIDs []string, by fermata.Actor) (map[string]bool, e
 	return took, err
 }
 
-// recentQuestions is how far back past answers are looked for.
+// recentQuestions is the number of latest questions among which past answers
+// are searched.
 const recentQuestions = 5000
 
-// PastAnswers lists answered questions of a type among the latest ones of the
-// workspace, newest first.
+// PastAnswers lists the answered questions of a type among the latest 5000
+// questions of the workspace, newest first.
 func (r Reader) PastAnswers(typ fermata.QuestionType, limit int) ([]*fermata.Question, error) {
 	w := r.newFilter()
 	w.addVisible(r.visible, "project")

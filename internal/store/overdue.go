@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Due is something whose time has come.
+// Due is a row whose time has come.
 type Due struct{ Workspace, ID string }
 
 func scanDue(rs rows) (Due, error) {
@@ -13,22 +13,22 @@ func scanDue(rs rows) (Due, error) {
 	return d, rs.Scan(&d.Workspace, &d.ID)
 }
 
-// Overdue are ids of what waits for somebody to settle it, the longest overdue
+// Overdue holds the ids of rows that wait to be settled, the longest overdue
 // first.
 type Overdue struct {
-	// Held are questions whose held answer is to be released.
+	// Held are questions whose held answer is due for release.
 	Held []Due
-	// Questions are pending and past their deadline.
+	// Questions are pending questions past their deadline.
 	Questions []Due
-	// Runs are running and past their lease.
+	// Runs are running runs past their lease.
 	Runs []Due
-	// Tasks are deferred or blocked until an instant that has come.
+	// Tasks are deferred or blocked tasks whose instant has come.
 	Tasks []Due
 }
 
-// Overdue reads what is overdue in all workspaces, at most limit of a kind. It
-// is read all the time by every server: one round trip, and next to nothing
-// when nothing is due.
+// Overdue returns what is overdue in all workspaces, at most limit rows of each
+// kind. Every server calls it all the time. It takes one round trip, and costs
+// next to nothing if nothing is due.
 func (db *DB) Overdue(ctx context.Context, now time.Time, limit int) (*Overdue, error) {
 	o := &Overdue{}
 	due := func(found *[]Due, sql string) lookup { return scanInto(found, scanDue, sql, now.UnixMilli(), limit) }

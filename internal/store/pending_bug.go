@@ -2,5 +2,5 @@
 
 package store
 
-// onlyPending is left out on purpose: the race suite must find this.
+// onlyPending is empty on purpose: the race suite must find this bug.
 const onlyPending = ""

@@ -24,7 +24,8 @@ func scanToken(rs rows) (*fermata.Token, error) {
 	return t, parse("scopes", scopes, &t.Scopes)
 }
 
-// TokenByHash returns a token of any workspace: it says which one is meant.
+// TokenByHash returns the token with the hash, from any workspace. The token
+// names its workspace.
 func (r Reader) TokenByHash(hash string) (*fermata.Token, error) {
 	return scanOne(r, "token", "", scanToken, "SELECT "+tokenColumns+" FROM tokens WHERE hash = $1", hash)
 }
@@ -47,17 +48,17 @@ func (tx *Tx) InsertToken(t *fermata.Token) {
 		tx.workspace, t.ID, t.Hash, t.Name, string(t.Kind), t.MemberID, text(t.Scopes), text(t.Projects), t.CreatedAt.UnixMilli(), millis(t.ExpiresAt))
 }
 
-// RevokeToken ends a token's life.
+// RevokeToken stores that a token was revoked.
 func (tx *Tx) RevokeToken(t *fermata.Token) {
 	tx.exec("UPDATE tokens SET revoked_at = $1 WHERE workspace_id = $2 AND id = $3", millis(t.RevokedAt), tx.workspace, t.ID)
 }
 
-// TouchToken notes when a token was last used.
+// TouchToken records when a token was last used.
 func (tx *Tx) TouchToken(id string, now time.Time) {
 	tx.execAny("UPDATE tokens SET last_used_at = $1 WHERE workspace_id = $2 AND id = $3", now.UnixMilli(), tx.workspace, id)
 }
 
-// RevokeTokensOf ends the life of every token of a member.
+// RevokeTokensOf revokes every token of a member.
 func (tx *Tx) RevokeTokensOf(memberID string) {
 	tx.execAny("UPDATE tokens SET revoked_at = $1 WHERE workspace_id = $2 AND member_id = $3 AND revoked_at = 0",
 		tx.Now().UnixMilli(), tx.workspace, memberID)

@@ -11,12 +11,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// wholeWorkspace is how SQLite says that it reads all tasks of a workspace, or
-// all of what they wait for.
+// wholeWorkspace matches a plan in which SQLite reads all tasks of a workspace, or all their dependencies.
 var wholeWorkspace = regexp.MustCompile(`INDEX sqlite_autoindex_(tasks|task_dependencies)_1 \(workspace_id=\?\)\n`)
 
-// What is read of few tasks costs the same beside many others. PostgreSQL's
-// plans depend on what its tables hold; SQLite's do not.
+// Reading a few tasks costs the same among many others. PostgreSQL's plans depend on the contents of its tables, and
+// SQLite's do not.
 func TestSQLiteReadsFewTasksByTheirIndex(t *testing.T) {
 	t.Parallel()
 	opts := storetest.SQLite(t)
@@ -54,7 +53,7 @@ func TestPostgresCompilesNoQuery(t *testing.T) {
 	}
 }
 
-// explain returns how SQLite answers a query, whatever its parameters are.
+// explain returns SQLite's plan for a query, with any parameters.
 func explain(t *testing.T, db *sql.DB, query string) string {
 	t.Helper()
 	rs, err := db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "$"))...)

@@ -17,43 +17,43 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// notifyChannel carries hints of commits between replicas.
+// notifyChannel carries hints about commits between replicas.
 const notifyChannel = "fermata"
 
-// lockKey is the advisory lock under which replicas migrate one by one.
+// lockKey is the key of the advisory lock that makes replicas migrate one by one.
 const lockKey = 0x6665726d
 
 type postgresBackend struct {
 	pool   *pgxpool.Pool
 	schema string
-	// name is this process's among those that share the database. It marks notifications that this process need not hear.
+	// name is the name of this process among those that share the database. It marks notifications that this process
+	// can ignore.
 	name string
-	// seen reports that this process holds its lock.
+	// seen reports whether this process holds its presence lock.
 	seen atomic.Bool
-	// wasSeen is closed when it holds it for the first time, by firstSeen.
+	// wasSeen is closed by firstSeen, when this process holds its lock for the first time.
 	wasSeen   chan struct{}
 	firstSeen func()
 	// patience is how long a write waits for each reply.
 	patience time.Duration
-	// stallLimit is how long a write may stand still. limitWrite sets it for a transaction.
+	// stallLimit is how long a write may stand still. The statement limitWrite sets it for a transaction.
 	stallLimit time.Duration
 	limitWrite statement
 	// line ends round trips while PostgreSQL does not answer.
 	line *line
-	// pooled reports whether a transaction pooler such as pgbouncer stands before the server: settings of a
+	// pooled reports whether a transaction pooler such as pgbouncer stands before the server. Then settings of a
 	// connection and prepared statements do not last.
 	pooled bool
 }
 
-// newSelf returns the name of a process.
+// newSelf returns a new name for a process.
 func newSelf() string { return strings.ToLower(rand.Text()[:16]) }
 
-// patience is how long the server may take for one round trip of a write.
-// Callers wait for their group whatever becomes of them: a server that stands
-// still, or a line that is dead, must not hold them for ever.
+// patience is how long the server may take for one round trip of a write. Callers wait for their group even if their
+// context ends, so a server that stands still or a dead connection must not hold them forever.
 const patience = time.Minute
 
-// errSilent ends a round trip that took too long.
+// errSilent is the cause that ends a round trip that took too long.
 var errSilent = errors.New("the server does not answer")
 
 func openPostgres(ctx context.Context, opts Options) (backend, error) {
@@ -61,7 +61,7 @@ func openPostgres(ctx context.Context, opts Options) (backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the database address cannot be read: %w", err)
 	}
-	// Readers, and one writer more.
+	// These are the readers, and two more for a writer and other work.
 	config.MaxConns = int32(opts.MaxConns) + 2
 	config.ConnConfig.RuntimeParams["application_name"] = "fermata"
 	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
@@ -100,7 +100,8 @@ func openPostgres(ctx context.Context, opts Options) (backend, error) {
 	return b, nil
 }
 
-// check refuses a server that acknowledges what it may lose.
+// check returns an error if a setting of the server allows it to lose acknowledged writes. It also creates the
+// schema.
 func (b *postgresBackend) check(ctx context.Context) error {
 	for _, setting := range []string{"fsync", "full_page_writes", "synchronous_commit"} {
 		var value string
@@ -115,7 +116,7 @@ func (b *postgresBackend) check(ctx context.Context) error {
 		_, err := b.pool.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+pgx.Identifier{b.schema}.Sanitize())
 		var e *pgconn.PgError
 		if errors.As(err, &e) && e.Code == "23505" {
-			// Another replica made it at the same time.
+			// Another replica created it at the same time.
 			return nil
 		}
 		return postgresError(err)
@@ -159,7 +160,7 @@ func (b *postgresBackend) look(ctx context.Context, lookups ...lookup) error {
 	return boundError(ctx, errors.Join(receive(results, nil, lookups), results.Close()))
 }
 
-// queue is what goes to the server together.
+// queue returns the batch of statements and look-ups for one round trip.
 func queue(before []statement, lookups []lookup) *pgx.Batch {
 	batch := &pgx.Batch{}
 	for _, st := range before {
@@ -171,8 +172,8 @@ func queue(before []statement, lookups []lookup) *pgx.Batch {
 	return batch
 }
 
-// channelFor names the schema in the channel, so that two deployments in one
-// database do not wake each other.
+// channelFor returns the notification channel. Its name contains the schema, so that two deployments in one database
+// do not wake each other.
 func (b *postgresBackend) channelFor() string {
 	if b.schema == "" {
 		return notifyChannel
@@ -183,7 +184,7 @@ func (b *postgresBackend) channelFor() string {
 func (b *postgresBackend) notify(ctx context.Context, workspace string) error {
 	ctx, cancel := b.line.watch(ctx)
 	defer cancel()
-	// A hint need not be durable: it must not make the writers wait for an fsync of its own.
+	// A hint need not be durable, so it must not make the writers wait for an extra fsync.
 	_, err := b.pool.Exec(ctx, "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)", b.channelFor(), b.name+" "+workspace)
 	return boundError(ctx, err)
 }
@@ -212,12 +213,12 @@ func (b *postgresBackend) listen(ctx context.Context, wake func(string)) error {
 	}
 }
 
-// begin locks the counter row first. Whoever holds it is the only one who
-// writes into the workspace, on whatever replica: what a rule read stays true
-// until the commit, and shared transactions of two replicas cannot deadlock.
+// begin locks the counter row first. The transaction that holds this row is the only one on any replica that writes
+// into the workspace. So a value that a rule has read stays true until the commit, and shared transactions of two
+// replicas cannot deadlock.
 //
-// A holder that is frozen is ended by the server; where that fails, by the
-// first who waited for it in vain.
+// The server ends a holder that is frozen. If the server does not, the first writer whose wait timed out ends the
+// holder.
 func (b *postgresBackend) begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, error) {
 	s, head, err := b.lock(ctx, workspace, ahead)
 	if !isLockTimeout(err) {
@@ -261,7 +262,7 @@ func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, boundError(ctx, err)
 }
 
-// boundError is [postgresError] for a round trip that has a bound.
+// boundError is [postgresError] for a round trip that has a time limit.
 func boundError(ctx context.Context, err error) error {
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
 		return unavailable("PostgreSQL", passing("PostgreSQL does not answer", hintPostgres, errors.Join(errSilent, err)))
@@ -285,7 +286,7 @@ func (s *postgresSession) run(ctx context.Context, before []statement, lookups [
 	results := s.conn.SendBatch(ctx, queue(before, lookups))
 	err := errors.Join(receive(results, before, lookups), results.Close())
 	if hasCode(err, codeReadOnly) {
-		// Connections that were opened read-only stay so. New ones may reach a server that takes writes again.
+		// Connections that were opened read-only stay read-only. New ones may reach a server that takes writes again.
 		s.b.pool.Reset()
 	}
 	return boundError(ctx, err)
@@ -313,16 +314,15 @@ func receive(results pgx.BatchResults, before []statement, lookups []lookup) err
 	return nil
 }
 
-// scanLookup hands the rows to the look-up.
+// scanLookup passes the rows to the look-up, and closes them.
 func scanLookup(rs pgx.Rows, l lookup) error {
 	err := l.take(rs)
 	rs.Close()
 	return errors.Join(err, rs.Err())
 }
 
-// guardedSQL returns the text of a statement that fails in the database unless it
-// changes exactly one row, so that the commit can be sent behind it without
-// waiting for its result. An insert of one row needs no guard.
+// guardedSQL returns the text of a statement that fails in the database unless it changes exactly one row. So the
+// commit can be sent after it without waiting for its result. An insert of one row needs no guard.
 func (st statement) guardedSQL() string {
 	if !st.one || strings.HasPrefix(st.sql, "INSERT") {
 		return st.sql
@@ -330,13 +330,12 @@ func (st statement) guardedSQL() string {
 	return fmt.Sprintf(postgresDialect.guard, st.sql)
 }
 
-// fewStatements is how many statements are sent together with the commit. The
-// guard costs the server some time a statement, the round trip that it saves
-// costs all of them together.
+// fewStatements is the largest number of statements that are sent together with the commit. The guard costs the
+// server some time for each statement; together they save one round trip.
 const fewStatements = 24
 
-// commit sends what is left and commits: few statements in one round trip with
-// the commit, which the server skips when one of them fails; many in two.
+// commit sends the remaining statements and commits. Few statements go in one round trip with the commit, which the
+// server skips if one of them fails. Many statements take a round trip of their own.
 func (s *postgresSession) commit(ctx context.Context, last []statement) error {
 	var err error
 	if len(last) <= fewStatements {
@@ -362,7 +361,7 @@ func (s *postgresSession) commit(ctx context.Context, last []statement) error {
 	return unavailable("commit", err)
 }
 
-// rollback gives the connection back; one that is broken is closed by the pool.
+// rollback returns the connection to the pool. It closes a broken connection first.
 func (s *postgresSession) rollback() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -372,7 +371,8 @@ func (s *postgresSession) rollback() {
 	s.conn.Release()
 }
 
-// postgresError tells a server that cannot be used just now from a refusal.
+// postgresError marks the error of a server that cannot be used at the moment as unavailable. It returns other errors
+// as they are, except for an invalid text, which is a [fermata.CodeInvalidRequest].
 func postgresError(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -396,7 +396,7 @@ func postgresError(err error) error {
 
 const hintPostgres = "see PostgreSQL's log; Fermata goes on by itself when it is back"
 
-// postgresTrouble returns what a refusal says about the database itself; nil when it is about the statement.
+// postgresTrouble returns what an error tells about the database itself, or nil if it is about the statement.
 func postgresTrouble(e *pgconn.PgError) *Trouble {
 	switch class := e.Code[:min(2, len(e.Code))]; {
 	case class == "XX" && e.Code != "XX000":
@@ -413,8 +413,8 @@ func postgresTrouble(e *pgconn.PgError) *Trouble {
 	return nil
 }
 
-// inspect has nothing to look at: the files are the server's own.
+// inspect does nothing: the files belong to the PostgreSQL server.
 func (b *postgresBackend) inspect() error { return nil }
 
-// onFault has nothing to tell: every failure has a caller.
+// onFault does nothing: every failure has a caller.
 func (b *postgresBackend) onFault(func(error)) {}

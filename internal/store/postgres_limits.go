@@ -12,18 +12,19 @@ import (
 )
 
 // A write holds the counter row of its workspace, so every other writer waits for it. These limits end a write whose
-// process, machine or network stands still. With the default, the others go on within ten seconds.
+// process, machine or network stands still. With the default, the other writers continue within ten seconds.
 const (
 	// defaultStallLimit is how long the server waits for the next statement of a write ([Options.StallLimit]).
 	defaultStallLimit = 5 * time.Second
-	// lockMargin is how much longer a write waits for the counter row. It leaves the server time to end an idle holder.
+	// lockMargin is added to the stall limit for the wait for the counter row. It leaves the server time to end an
+	// idle holder.
 	lockMargin = 2 * time.Second
-	// statementMargin is how much longer each statement of a write but the commit may take. It exceeds lockMargin, so
-	// that a wait for a lock is known as one.
+	// statementMargin is added to the stall limit for each statement of a write except the commit. It exceeds
+	// lockMargin, so that a wait for a lock is reported as one.
 	statementMargin = 4 * time.Second
 )
 
-// SQL states of PostgreSQL.
+// SQLSTATE codes of PostgreSQL.
 const (
 	codeReadOnly          = "25006"
 	codeIdleInTransaction = "25P03"
@@ -32,26 +33,26 @@ const (
 	codeProtocolViolation = "08P01"
 )
 
-// limitWrite returns the statement that sets the limits for one transaction: migrations, exports and audits are not
-// bound by them, and a pooler cannot carry them into a transaction of another program.
+// limitWrite returns the statement that sets the limits for one transaction. So the limits do not apply to
+// migrations, exports and audits, and a pooler cannot carry them into a transaction of another program.
 func limitWrite(stall time.Duration) statement {
 	return statement{sql: fmt.Sprintf(`SELECT set_config('idle_in_transaction_session_timeout', '%d', true),
 	set_config('lock_timeout', '%d', true), set_config('statement_timeout', '%d', true)`,
 		stall.Milliseconds(), (stall + lockMargin).Milliseconds(), (stall + statementMargin).Milliseconds())}
 }
 
-// unlimitCommit lifts the limit of statements. A COMMIT that waits for a synchronous standby must not be cut short:
-// PostgreSQL would report success though the standby may not have it.
+// unlimitCommit removes the time limit of statements. A COMMIT that waits for a synchronous standby must not be cut
+// short: PostgreSQL would report success although the standby may not have the data.
 var unlimitCommit = statement{sql: "SELECT set_config('statement_timeout', '0', true)"}
 
-// Limits of a TCP connection whose other end is gone: both the server and this process notice within deadAfter.
+// Limits for a TCP connection whose other end is gone. Both the server and this process notice this within deadAfter.
 const (
 	deadAfter         = 8 * time.Second
 	keepaliveIdle     = 4 * time.Second
 	keepaliveInterval = 2 * time.Second
 	keepaliveCount    = 2
 	dialWithin        = 5 * time.Second
-	// connectWithin bounds the whole making of a connection, where the address names no connect_timeout.
+	// connectWithin limits the whole time to make a connection, if the address sets no connect_timeout.
 	connectWithin = 8 * time.Second
 )
 
@@ -64,14 +65,14 @@ func dialer() *net.Dialer {
 	}
 }
 
-// setConnection sets what lasts as long as a connection.
+// setConnection sets the parameters that last as long as a connection.
 func setConnection(config *pgx.ConnConfig, opts Options) {
 	for name, value := range map[string]string{
-		// Every query has its index. A plan that was made and kept while a table was
-		// small must not read all of it when it has grown.
+		// Every query has its index. A plan that was made and kept while a table was small must not read the whole
+		// table when it has grown.
 		"enable_seqscan": "off",
-		// The setting above makes PostgreSQL overestimate the cost of a query that has no index. PostgreSQL compiles
-		// expensive queries, and compiling takes longer than running this one.
+		// The setting above makes PostgreSQL overestimate the cost of a query without an index. PostgreSQL compiles
+		// expensive queries, and here the compilation would take longer than the query.
 		"jit":                     "off",
 		"tcp_user_timeout":        milliseconds(deadAfter),
 		"tcp_keepalives_idle":     seconds(keepaliveIdle),
@@ -89,8 +90,8 @@ func milliseconds(d time.Duration) string { return itoa(int(d.Milliseconds())) }
 
 func seconds(d time.Duration) string { return itoa(int(d.Seconds())) }
 
-// isPooled reports whether a transaction pooler stands before the server. A pooler refuses settings that it does not
-// know, or drops them.
+// isPooled reports whether a transaction pooler stands before the server. It tests this with a setting: a pooler
+// refuses or drops settings that it does not know.
 func isPooled(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 	probe := config.Copy()
 	probe.RuntimeParams["enable_seqscan"] = "off"
@@ -113,8 +114,8 @@ func isPooled(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 // isRefusedSetting reports whether a pooler refused a setting of the connection.
 func isRefusedSetting(err error) bool { return hasCode(err, codeProtocolViolation) }
 
-// forPooler leaves out what a transaction pooler cannot keep: statements are planned at each use, and nothing is set
-// for a connection.
+// forPooler omits everything that a transaction pooler cannot keep. Statements are planned at each use, and no
+// parameter of a connection is set.
 func forPooler(config *pgx.ConnConfig, opts Options) error {
 	if opts.Schema != "" || config.RuntimeParams["search_path"] != "" {
 		return errors.New("the pooler before PostgreSQL cannot keep search_path: set it with ALTER ROLE … SET search_path, or connect to PostgreSQL itself")
@@ -125,7 +126,7 @@ func forPooler(config *pgx.ConnConfig, opts Options) error {
 
 func isLockTimeout(err error) bool { return hasCode(err, codeLockTimeout) }
 
-// isStalled reports whether the server ended a transaction whose client stood still.
+// isStalled reports whether the server ended a transaction because its client stood still.
 func isStalled(err error) bool { return hasCode(err, codeIdleInTransaction) }
 
 func hasCode(err error, code string) bool {
@@ -134,8 +135,8 @@ func hasCode(err error, code string) bool {
 }
 
 // endFrozen ends sessions of this role that hold a lock on the counter rows and have waited for their client for
-// longer than the stall limit, and returns how many. PostgreSQL itself ends them, but for a client that was frozen
-// while it sent a batch or while it received one.
+// longer than the stall limit. It returns how many it ended. PostgreSQL itself ends such sessions, except if the
+// client was frozen while it sent or received a batch.
 func (b *postgresBackend) endFrozen(ctx context.Context) (ended int, err error) {
 	ctx, cancel := b.boundContext(ctx)
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// A client that was frozen while it sent a batch is not idle to PostgreSQL, so no limit of the server ends it. The
-// first writer that waited in vain does.
+// A client that was frozen while it sent a batch is not idle for PostgreSQL, so no limit of the server ends it. The
+// first writer whose wait timed out ends it.
 func TestPostgresBatchThatWasCutHoldsNobody(t *testing.T) {
 	t.Parallel()
 	opts := postgres(t)
@@ -27,7 +27,7 @@ func TestPostgresBatchThatWasCutHoldsNobody(t *testing.T) {
 	}
 }
 
-// A read that PostgreSQL takes long for is waited for: the server answers others meanwhile.
+// A slow read on PostgreSQL is waited for, because the server answers others meanwhile.
 func TestPostgresSlowReadIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	opts := postgres(t)
@@ -50,7 +50,7 @@ func TestPostgresSlowReadIsWaitedFor(t *testing.T) {
 	must(t, patience.Receive(t, "the session ends", released))
 }
 
-// sendHalfABatch locks the counter row and sends no end of the batch.
+// sendHalfABatch locks the counter row, and does not send the end of the batch.
 func sendHalfABatch(t *testing.T, address, schema string) *pgconn.PgConn {
 	t.Helper()
 	conn := connect(t, address, schema)
@@ -68,7 +68,7 @@ func sendHalfABatch(t *testing.T, address, schema string) *pgconn.PgConn {
 	return conn
 }
 
-// connect connects to a schema beside the store.
+// connect connects to a schema without the store.
 func connect(t *testing.T, address, schema string) *pgconn.PgConn {
 	t.Helper()
 	u, err := url.Parse(address)

@@ -9,31 +9,32 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A network can stop to carry bytes while a proxy or a firewall keeps its connections: the kernel gets its
-// acknowledgements and notices nothing. So a reply that is late makes this process ask PostgreSQL on a connection of
-// its own. Where that is not answered either, the reply will not come, and all who wait are told within ten seconds.
-// A slow statement is waited for.
+// A network can stop carrying bytes while a proxy or a firewall keeps its connections. The kernel still gets its
+// acknowledgements, and notices nothing. So when a reply is late, this process asks PostgreSQL on a separate
+// connection. If this question is not answered either, the reply will not come, and all waiting callers get an error
+// within ten seconds. A slow statement is waited for.
 const (
-	// lateAfter is after how long a reply is late, pingWithin how long the other connection may take.
+	// lateAfter is the time after which a reply is late; pingWithin is how long the ping on the separate connection
+	// may take.
 	lateAfter  = 4 * time.Second
 	pingWithin = 4 * time.Second
-	// pingEvery is how long the result of asking holds.
+	// pingEvery is how long the result of a ping is valid.
 	pingEvery = time.Second
 )
 
-// line knows whether PostgreSQL answers.
+// line tracks whether PostgreSQL answers.
 type line struct {
-	// ping connects and runs an empty statement: a pooler may answer the connecting by itself.
+	// ping connects and runs an empty statement, because a pooler may accept the connection by itself.
 	ping func(ctx context.Context) error
 
-	// dead reports that the last ping was not answered.
+	// dead reports whether the last ping was not answered.
 	dead atomic.Bool
-	// mu lets one caller ask at a time; pinged is when the last one ended.
+	// mu lets one caller ping at a time; pinged is when the last ping ended.
 	mu     sync.Mutex
 	pinged time.Time
 }
 
-// newLine returns the line over which connections with the configuration are made.
+// newLine returns a line that makes its connections with the configuration.
 func newLine(config *pgx.ConnConfig) *line {
 	return &line{ping: func(ctx context.Context) error {
 		conn, err := pgx.ConnectConfig(ctx, config.Copy())
@@ -45,8 +46,8 @@ func newLine(config *pgx.ConnConfig) *line {
 	}}
 }
 
-// watch returns a context for one round trip. It ends with errSilent when the reply is late and PostgreSQL does not
-// answer. The caller ends it when the reply is there.
+// watch returns a context for one round trip. It ends with errSilent if the reply is late and PostgreSQL does not
+// answer. The caller cancels it when the reply has arrived.
 func (l *line) watch(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if l.dead.Load() && l.isDead(ctx) {
@@ -59,7 +60,7 @@ func (l *line) watch(ctx context.Context) (context.Context, context.CancelFunc) 
 	}
 }
 
-// await ends the round trip as soon as PostgreSQL does not answer.
+// await ends the round trip as soon as PostgreSQL does not answer a ping.
 func (l *line) await(ctx context.Context, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
@@ -75,8 +76,8 @@ func (l *line) await(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
-// isDead reports whether PostgreSQL does not answer. A refusal is an answer. The result holds for others, too, so the
-// end of ctx does not end the asking.
+// isDead reports whether PostgreSQL does not answer. An error from PostgreSQL is an answer. Other callers use the
+// result, too, so the ping continues when ctx ends.
 func (l *line) isDead(ctx context.Context) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +92,7 @@ func (l *line) isDead(ctx context.Context) bool {
 	return l.dead.Load()
 }
 
-// boundContext returns the context of one round trip of a write: it is bound by the patience, too.
+// boundContext returns the context for one round trip of a write. The patience of b limits it as well.
 func (b *postgresBackend) boundContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithTimeoutCause(ctx, b.patience, errSilent)
 	ctx, end := b.line.watch(ctx)

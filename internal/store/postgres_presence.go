@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A process holds an advisory lock on the connection on which it listens. PostgreSQL releases it as soon as the process ends,
-// however it ends; a process that is slow keeps it.
+// A process holds an advisory lock on the connection on which it listens. PostgreSQL releases the lock as soon as the
+// process ends, however it ends. A process that is only slow keeps the lock.
 
 func (b *postgresBackend) self() string { return b.name }
 
@@ -16,7 +16,8 @@ func (b *postgresBackend) isSeen() bool { return b.seen.Load() }
 
 func (b *postgresBackend) canBeSeen() <-chan struct{} { return b.wasSeen }
 
-// beSeen holds this process's lock on a connection, for as long as that lasts. A pooler would lend the connection to others.
+// beSeen takes this process's lock on a connection; the lock lasts as long as the connection. Behind a pooler it does
+// nothing, because a pooler would lend the connection to other clients.
 func (b *postgresBackend) beSeen(ctx context.Context, conn *pgx.Conn) error {
 	if b.pooled {
 		return nil
@@ -40,7 +41,7 @@ func (b *postgresBackend) goneProcesses(ctx context.Context, names []string) ([]
 	return found, err
 }
 
-// presenceKey is the key of a process's lock. The processes of another schema have others.
+// presenceKey returns the key of a process's lock. Processes of another schema have other keys.
 func (b *postgresBackend) presenceKey(name string) int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte("fermata " + b.schema + " " + name)) // it never fails

@@ -65,8 +65,9 @@ func TestPostgresAddressKeepsItsPassword(t *testing.T) {
 	}
 }
 
-// TestPostgresHeals: the server ends every connection; a write and a read fail
-// as unavailable at most as often as there were connections, and then go again.
+// TestPostgresHeals checks what happens when the server ends every connection.
+// A write and a read fail as unavailable at most as often as there were
+// connections, and then succeed.
 func TestPostgresHeals(t *testing.T) {
 	t.Parallel()
 	opts := postgres(t)

@@ -7,23 +7,23 @@ import (
 	"sync"
 )
 
-// mostPrepared is how many statements a connection pool of SQLite keeps ready.
-// Lists have as many texts as callers combine filters.
+// mostPrepared is how many prepared statements a connection pool of SQLite
+// keeps. The texts of lists differ with every combination of filters.
 const mostPrepared = 1000
 
-// preparedCache keeps statements that were used ready. What comes when there are
-// enough is prepared for one use.
+// preparedCache keeps the first prepared statements of a connection or pool, up
+// to mostPrepared. Any further statement is prepared for one use.
 type preparedCache struct {
 	mu  sync.RWMutex
 	all map[string]*sql.Stmt
 }
 
-// preparer is a connection, or a pool of them.
+// preparer is a connection, or a pool of connections.
 type preparer interface {
 	PrepareContext(ctx context.Context, text string) (*sql.Stmt, error)
 }
 
-// use hands the statement of a text to fn.
+// use calls fn with the prepared statement of a text.
 func (p *preparedCache) use(ctx context.Context, on preparer, text string, fn func(*sql.Stmt) error) (err error) {
 	p.mu.RLock()
 	stmt := p.all[text]
@@ -41,7 +41,7 @@ func (p *preparedCache) use(ctx context.Context, on preparer, text string, fn fu
 	return fn(stmt)
 }
 
-// keep reports whether it took the statement.
+// keep stores the statement, and reports whether it did.
 func (p *preparedCache) keep(text string, stmt *sql.Stmt) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +55,7 @@ func (p *preparedCache) keep(text string, stmt *sql.Stmt) bool {
 	return true
 }
 
-// forget drops all of them: their connection is closed.
+// forget drops all statements, because their connection was closed.
 func (p *preparedCache) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

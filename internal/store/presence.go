@@ -2,18 +2,19 @@ package store
 
 import "context"
 
-// Self is the name of this process among those that share the database. Each handle has another one.
+// Self returns the name of this process among those that share the database. Each open [DB] has its own name.
 func (db *DB) Self() string { return db.backend.self() }
 
-// IsSeen reports whether the other processes notice at once when this one ends: see [DB.GoneProcesses]. It is false for SQLite and behind a
-// pooler. It is also false while this process has lost the connection that shows that it is there.
+// IsSeen reports whether the other processes notice at once when this one ends; see [DB.GoneProcesses]. It is false
+// for SQLite and behind a pooler. It is also false while this process has lost the connection that shows its
+// presence.
 func (db *DB) IsSeen() bool { return db.backend.isSeen() }
 
-// CanBeSeen is closed once [DB.IsSeen] was true, or cannot become true.
+// CanBeSeen returns a channel that is closed once [DB.IsSeen] was true, or cannot become true.
 func (db *DB) CanBeSeen() <-chan struct{} { return db.backend.canBeSeen() }
 
-// GoneProcesses returns the names of those processes that the database does not see. A process that lost its connection is among them until
-// it has connected again.
+// GoneProcesses returns those of the names whose processes the database does not see. They include a process that
+// lost its connection and has not connected again yet.
 func (db *DB) GoneProcesses(ctx context.Context, names []string) ([]string, error) {
 	return db.backend.goneProcesses(ctx, names)
 }
@@ -23,7 +24,7 @@ func (db *DB) Holders(ctx context.Context, runner string) ([]string, error) {
 	return list(db.In(ctx, ""), scanString, "SELECT DISTINCT worker FROM runs WHERE state = 'running' AND runner = $1 ORDER BY worker", runner)
 }
 
-// EndLeasesOf ends the leases of a worker's runs of the runner. Call it for a worker that is gone.
+// EndLeasesOf ends the leases of a worker's runs of the runner. Call it only for a worker that is gone.
 func (db *DB) EndLeasesOf(ctx context.Context, runner, worker string) error {
 	return db.writeEach(ctx, func(tx *Tx) {
 		tx.execAny(`UPDATE runs SET lease_until = $1 WHERE workspace_id = $2 AND state = 'running' AND runner = $3 AND worker = $4

@@ -7,14 +7,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// noDeadline stands for a question that waits for ever, so that the inbox
-// sorts by one column.
+// noDeadline is the stored deadline of a question that waits forever. It lets the inbox sort by this one column.
 const noDeadline = math.MaxInt64
 
 const questionColumns = `id, task_id, run_id, project, type, status, title, priority, deadline, assignees, idempotency_key,
 	dedupe_key, fingerprint, asked, escalation_level, ask_count, votes, resolution, handed_to, created_at, unreached, version`
 
-// asked is the frozen part of a question, as its column holds it.
+// asked is the part of a question that never changes, as the column asked stores it.
 type asked struct {
 	Body       string                    `json:"body,omitempty"`
 	Items      []fermata.Item            `json:"items"`
@@ -30,7 +29,7 @@ type asked struct {
 	Every      fermata.Timeout           `json:"remind_every,omitempty"`
 	Share      bool                      `json:"share_context,omitempty"`
 	Confidence *int                      `json:"confidence,omitempty"`
-	// Risk is empty when it is low.
+	// Risk is empty if the risk is low.
 	Risk     fermata.Risk      `json:"risk,omitempty"`
 	Least    fermata.Assurance `json:"least_assurance,omitempty"`
 	Callback string            `json:"callback_url,omitempty"`
@@ -44,8 +43,7 @@ func (r Reader) scanQuestion(rs rows) (*fermata.Question, error) {
 	return scan(rs, dest, take)
 }
 
-// questionRow returns where the columns of a question go, and what makes a
-// question of them.
+// questionRow returns the destinations for the columns of a question, and a function that makes the question of them.
 func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error)) {
 	q := &fermata.Question{WorkspaceID: r.workspace}
 	var typ, status, assignees, frozen, votes, resolution string
@@ -69,7 +67,8 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 		q.LeastAssurance, q.Channels, q.Reminders, q.RemindEvery, q.ShareContext = a.Least, a.Channels, a.Reminders, a.Every, a.Share
 		q.CallbackURL, q.State, q.Metadata, q.AskedBy = a.Callback, a.State, a.Metadata, fermata.Actor(a.AskedBy)
 		if len(q.Action) > 0 && !fermata.HasHash(q.Action, q.ActionHash) {
-			// One of them was changed in the database. Whoever sees this action approves no other one, and no event names it.
+			// The action or its hash was changed in the database. The hash of the changed action is marked, so an
+			// approval of it approves no other action. No event names the marked hash.
 			q.ActionHash = "changed:" + fermata.HashAction(q.Action)
 		}
 		if err := parse("assignees", assignees, &q.Assignees); err != nil {
@@ -94,14 +93,14 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 	}
 }
 
-// heldRow is a held answer as its column holds it.
+// heldRow is a held answer as the column resolution stores it.
 type heldRow struct {
 	*fermata.Held
 	Salt string `json:"salt,omitempty"`
 }
 
-// resolutionColumn is how the question ended, or while it is pending the answer
-// that it holds.
+// resolutionColumn returns the text of the column resolution: how the question ended, or the held answer of a pending
+// question.
 func resolutionColumn(q *fermata.Question) string {
 	if q.Held != nil {
 		return exactText(heldRow{q.Held, q.Held.Salt})
@@ -127,7 +126,7 @@ func (r Reader) Question(id string) (*fermata.Question, error) {
 
 const questionByID = "SELECT " + questionColumns + " FROM questions WHERE workspace_id = $1 AND id = $2"
 
-// QuestionByKey returns the question that an asker asked with an idempotency key.
+// QuestionByKey returns the question that the asker asked with an idempotency key.
 func (r Reader) QuestionByKey(key string, by fermata.Actor) (*fermata.Question, error) {
 	found, err := list(r, r.scanQuestion, questionByKey, r.workspace, key, askerColumn(by))
 	if err != nil {
@@ -141,11 +140,11 @@ func (r Reader) QuestionByKey(key string, by fermata.Actor) (*fermata.Question, 
 	return nil, fermata.NotFound("question with the key", key)
 }
 
-// The asker is not in the column for what was asked before there was one.
+// The column asker is empty for questions that were asked before the column existed.
 const questionByKey = "SELECT " + questionColumns + ` FROM questions WHERE workspace_id = $1 AND idempotency_key = $2
 	AND idempotency_key <> '' AND asker IN ($3, '')`
 
-// askerColumn tells askers apart.
+// askerColumn returns the text that identifies an asker.
 func askerColumn(a fermata.Actor) string { return string(a.Kind) + ":" + a.ID }
 
 // QuestionsByID returns the questions with the ids.
@@ -160,8 +159,8 @@ func (r Reader) PendingOf(taskID string) ([]*fermata.Question, error) {
 		" FROM questions WHERE workspace_id = $1 AND task_id = $2 AND status || '' = 'pending' ORDER BY id", r.workspace, taskID)
 }
 
-// ClosedUnhanded lists a task's closed questions that no run was handed, oldest
-// first; with a run, also those that it was handed.
+// ClosedUnhanded lists a task's closed questions that no run was handed, oldest first. With a run, it also lists
+// those that this run was handed.
 func (r Reader) ClosedUnhanded(taskID, runID string) ([]*fermata.Question, error) {
 	return list(r, r.scanQuestion, closedUnhanded, r.workspace, taskID, runID)
 }
@@ -193,9 +192,9 @@ func (tx *Tx) InsertQuestion(q *fermata.Question) {
 	}
 }
 
-// UpdatePending writes what changed on a question that was pending when it was
-// read: its end, a vote, the deadline, the next level. It is the only statement
-// that closes a question, and it fails when somebody else did.
+// UpdatePending writes the changed fields of a question that was pending when it was read: its end, a vote, the
+// deadline, the next level. It is the only statement that closes a question. The write fails if the question was
+// changed or closed meanwhile.
 func (tx *Tx) UpdatePending(q *fermata.Question) {
 	tx.touch(q.ID, q.TaskID)
 	tx.exec(`UPDATE questions SET status = $1, deadline = $2, assignees = $3, escalation_level = $4, ask_count = $5,
@@ -209,8 +208,8 @@ func (tx *Tx) UpdatePending(q *fermata.Question) {
 	}
 }
 
-// SetUnreached notes why nobody is told of a question that is pending. It says
-// nothing of how the question stands, so it changes no version.
+// SetUnreached stores why no person is told of a pending question. The state of the question does not depend on this,
+// so the version stays.
 func (tx *Tx) SetUnreached(q *fermata.Question, why string) {
 	tx.touch(q.ID, q.TaskID)
 	tx.execAny("UPDATE questions SET unreached = $1 WHERE workspace_id = $2 AND id = $3"+onlyPending, why, tx.workspace, q.ID)
@@ -225,15 +224,14 @@ func (tx *Tx) SaveLate(q *fermata.Question) {
 	q.Version++
 }
 
-// HandQuestions notes that a run was handed the task's closed questions.
+// HandQuestions records that a run was handed the task's closed questions.
 func (tx *Tx) HandQuestions(taskID, runID string) {
 	tx.touch(taskID)
 	tx.execAny(`UPDATE questions SET handed_to = $1 WHERE workspace_id = $2 AND task_id = $3 AND status <> 'pending'
 		AND handed_to = ''`, runID, tx.workspace, taskID)
 }
 
-// HandOnly notes that a run was handed the task's messages and closed questions with
-// the ids.
+// HandOnly records that a run was handed those of the task's messages and closed questions that have one of the ids.
 func (tx *Tx) HandOnly(taskID, runID string, ids []string) {
 	tx.touch(taskID)
 	for _, id := range ids {
@@ -255,7 +253,7 @@ func (tx *Tx) TakeBackOnly(taskID, runID string, ids []string) {
 	}
 }
 
-// TakeBack undoes what a run was handed, when it ended without having used it.
+// TakeBack undoes the hand-off to a run that ended without having used it. The next run is handed the same again.
 func (tx *Tx) TakeBack(taskID, runID string) {
 	tx.touch(taskID)
 	tx.execAny("UPDATE questions SET handed_to = '' WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",

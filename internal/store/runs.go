@@ -14,7 +14,8 @@ func (r Reader) scanRun(rs rows) (*fermata.Run, error) {
 	return scan(rs, dest, take)
 }
 
-// runRow returns where the columns of a run go, and what makes a run of them.
+// runRow returns the destinations for the columns of a run, and a function that
+// makes the run of them.
 func (r Reader) runRow() (dest []any, take func() (*fermata.Run, error)) {
 	run := &fermata.Run{WorkspaceID: r.workspace}
 	var state, claimedFrom, result, details string
@@ -59,8 +60,9 @@ func (tx *Tx) InsertRun(run *fermata.Run) {
 		run.LeaseUntil.UnixMilli(), run.Lease.Milliseconds(), string(run.ClaimedFrom), run.StartedAt.UnixMilli(), run.Handed)
 }
 
-// SaveRun writes a run that was running when it was read. The state stands in
-// an expression for the same reason as in onlyPending.
+// SaveRun writes a run that was running when it was read. The write fails if it
+// does not run any more. The state stands in an expression for the same reason
+// as in [onlyPending].
 func (tx *Tx) SaveRun(run *fermata.Run) {
 	tx.touch(run.ID)
 	tx.exec(`UPDATE runs SET state = $1, lease_until = $2, result = $3, summary = $4, details = $5, question_id = $6, ended_at = $7,
@@ -69,14 +71,14 @@ func (tx *Tx) SaveRun(run *fermata.Run) {
 		millis(run.EndedAt), run.Lease.Milliseconds(), run.Handed, tx.workspace, run.ID, run.Token)
 }
 
-// FindRun makes a run that was lost one that runs.
+// FindRun makes a lost run a running one again.
 func (tx *Tx) FindRun(run *fermata.Run) {
 	tx.touch(run.ID)
 	tx.exec("UPDATE runs SET state = 'running', ended_at = 0 WHERE workspace_id = $1 AND id = $2 AND token = $3 AND state = 'lost'",
 		tx.workspace, run.ID, run.Token)
 }
 
-// LogSize returns how many bytes a run has logged.
+// LogSize returns the size of a run's log in bytes.
 func (r Reader) LogSize(runID string) (int64, error) {
 	return scanOne(r, "run", runID, func(rs rows) (int64, error) {
 		var n int64
@@ -84,7 +86,8 @@ func (r Reader) LogSize(runID string) (int64, error) {
 	}, "SELECT log_size FROM runs WHERE workspace_id = $1 AND id = $2", r.workspace, runID)
 }
 
-// AppendLog adds output to a run's log at the offset that its size was.
+// AppendLog adds output to a run's log. The offset must be the size of the log,
+// otherwise the write fails.
 func (tx *Tx) AppendLog(runID string, offset int64, output string) {
 	tx.exec("INSERT INTO run_log (workspace_id, run_id, byte_offset, text, at) VALUES ($1, $2, $3, $4, $5)",
 		tx.workspace, runID, offset, output, tx.Now().UnixMilli())
@@ -92,7 +95,8 @@ func (tx *Tx) AppendLog(runID string, offset int64, output string) {
 		offset+int64(len(output)), tx.workspace, runID, offset)
 }
 
-// Log returns a run's output from an offset on, at most limit pieces.
+// Log returns the pieces of a run's output that begin at the offset or later,
+// at most limit pieces.
 func (r Reader) Log(runID string, offset int64, limit int) ([]fermata.LogChunk, error) {
 	return list(r, func(rs rows) (fermata.LogChunk, error) {
 		var c fermata.LogChunk

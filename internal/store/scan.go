@@ -12,18 +12,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/keys"
 )
 
-// Reader reads one workspace. There is no way to read another one through it.
+// Reader reads one workspace. It cannot read any other workspace.
 type Reader struct {
 	ctx       context.Context
 	q         querier
 	d         *dialect
 	ring      *keys.Ring
 	workspace string
-	// visible are the projects that the reader can see; see [Reader.Seeing].
+	// visible are the projects that the reader can read; see [Reader.Seeing].
 	visible fermata.ProjectSet
 }
 
-// Workspace is the workspace that the reader is bound to.
+// Workspace returns the id of the workspace that the reader reads.
 func (r Reader) Workspace() string { return r.workspace }
 
 // list reads every row of a query.
@@ -33,14 +33,14 @@ func list[T any](r Reader, scan func(rows) (T, error), sql string, args ...any) 
 	return out, err
 }
 
-// scanInto is a look-up that puts every row into a list.
+// scanInto returns a look-up that appends every row to a list.
 func scanInto[T any](out *[]T, scan func(rows) (T, error), sql string, args ...any) lookup {
 	return lookup{sql: sql, args: args, take: func(rs rows) error {
 		return scanEach(rs, scan, func(v T) { *out = append(*out, v) })
 	}}
 }
 
-// scan reads a row and makes of it what take does.
+// scan reads a row into dest, and returns the value that take makes of it.
 func scan[T any](rs rows, dest []any, take func() (T, error)) (T, error) {
 	if err := rs.Scan(dest...); err != nil {
 		var zero T
@@ -49,7 +49,7 @@ func scan[T any](rs rows, dest []any, take func() (T, error)) (T, error) {
 	return take()
 }
 
-// scanEach reads every row and passes it on.
+// scanEach reads every row and passes it to use.
 func scanEach[T any](rs rows, scan func(rows) (T, error), use func(T)) error {
 	for rs.Next() {
 		v, err := scan(rs)
@@ -61,7 +61,7 @@ func scanEach[T any](rs rows, scan func(rows) (T, error), use func(T)) error {
 	return rs.Err()
 }
 
-// byID reads the rows of a table with the ids, in their order.
+// byID reads the rows of a table with the ids, ordered by id.
 func byID[T any](r Reader, scan func(rows) (*T, error), columns, table string, ids []string, idOf func(*T) string) ([]*T, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -71,7 +71,7 @@ func byID[T any](r Reader, scan func(rows) (*T, error), columns, table string, i
 	return found, err
 }
 
-// scanOne reads the only row of a query; none is a [fermata.CodeNotFound].
+// scanOne reads the only row of a query. If there is none, it returns a [fermata.CodeNotFound].
 func scanOne[T any](r Reader, noun, id string, scan func(rows) (T, error), sql string, args ...any) (T, error) {
 	all, err := list(r, scan, sql, args...)
 	if err != nil {
@@ -97,7 +97,8 @@ func millis(t *time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// instantOf returns the instant of a column, in milliseconds. JSON has years of four digits: what is beyond is the nearest of these.
+// instantOf returns the instant of a column, which is in milliseconds. A year in JSON has four digits, so an instant
+// outside of them becomes the nearest one that JSON can write.
 func instantOf(ms int64) time.Time {
 	return time.UnixMilli(min(max(ms, firstInstant), lastInstant)).UTC()
 }
@@ -116,7 +117,7 @@ func optional(ms int64) *time.Time {
 	return &t
 }
 
-// text writes a value as the JSON of a column; an empty one as no text.
+// text returns the JSON of a value for a column, or "" for an empty value.
 func text(v any) string {
 	switch v := v.(type) {
 	case json.RawMessage:
@@ -134,8 +135,8 @@ func exactText(v any) string { return jsonText(fermata.ExactJSON(v)) }
 
 func jsonText(data []byte, err error) string {
 	if err != nil {
-		// The structs of the root have no value that JSON cannot hold; a raw
-		// message was read from valid JSON.
+		// The structs of the root package have no value that JSON cannot hold, and a raw message was read from valid
+		// JSON.
 		panic("store: write JSON: " + err.Error())
 	}
 	if string(data) == "null" {
@@ -144,7 +145,7 @@ func jsonText(data []byte, err error) string {
 	return string(data)
 }
 
-// parse reads the JSON of a column into v; no text leaves it as it is.
+// parse reads the JSON of a column into v. An empty text leaves v unchanged.
 func parse(column, s string, v any) error {
 	if s == "" {
 		return nil

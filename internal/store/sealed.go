@@ -8,18 +8,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/keys"
 )
 
-// Secrets are sealed with a master key that is not in the database, and bound to the cell in which they stand: a
-// secret that is moved to another cell does not open.
+// Secrets are sealed with a master key that is not in the database. A sealed secret is bound to its cell: a secret
+// that was moved to another cell cannot be opened.
 
-// cell names where a sealed value stands.
+// cell names the place of a sealed value.
 type cell struct{ table, column, workspace, row string }
 
 func (c cell) place() []string { return []string{c.table, c.column, c.workspace, c.row} }
 
-// errNoKeys says that the process has no master key.
+// errNoKeys is the error of a process that has no master key.
 var errNoKeys = errors.New("the database holds sealed secrets, and no master key was given")
 
-// unseal opens a sealed value. An empty one is no secret.
+// unseal opens a sealed value. An empty value holds no secret.
 func (r Reader) unseal(sealed string, at cell) ([]byte, error) {
 	if sealed == "" {
 		return nil, nil
@@ -35,7 +35,8 @@ func scanBytes(rs rows) ([]byte, error) {
 	return b, rs.Scan(&b)
 }
 
-// seal returns what stands in the cell for a secret. An empty one stays empty. A write fails that cannot be sealed.
+// seal returns the sealed secret for a cell. An empty secret stays empty. If the secret cannot be sealed, the write
+// fails.
 func (tx *Tx) seal(secret []byte, at cell) string {
 	if len(secret) == 0 {
 		return ""
@@ -57,15 +58,15 @@ func sealWith(ring *keys.Ring, secret []byte, at cell) (string, error) {
 // sealedColumn is a column whose values are sealed.
 type sealedColumn struct {
 	table, column string
-	// row is the SQL that names the row within its workspace.
+	// row is the SQL expression that names the row within its workspace.
 	row string
-	// bytes reports that the column holds bytes and not text.
+	// bytes reports whether the column holds bytes instead of text.
 	bytes bool
-	// since is the schema version that began to seal it.
+	// since is the schema version that began to seal the column.
 	since int64
 }
 
-// sealedColumns are all of them. A column that is new must be in here.
+// sealedColumns are all sealed columns. A new one must be added here.
 var sealedColumns = []sealedColumn{
 	{table: "grant_keys", column: "secret", row: "''", bytes: true, since: sealVersion},
 	{table: "delivery_keys", column: "secret", row: "name", bytes: true, since: sealVersion},
@@ -85,7 +86,7 @@ func (c sealedColumn) changeSQL() string {
 	return "UPDATE " + c.table + " SET " + c.column + " = $1 WHERE workspace_id = $2 AND " + c.row + " = $3"
 }
 
-// value is the sealed text as the column holds it.
+// value returns the sealed text in the type of the column.
 func (c sealedColumn) value(sealed string) any {
 	if c.bytes {
 		return []byte(sealed)
@@ -107,11 +108,11 @@ func (c sealedColumn) scan(rs rows) (sealedCell, error) {
 	return found, err
 }
 
-// Keys returns the master keys with which the database was opened; nil for none.
+// Keys returns the master keys with which the database was opened, or nil if there are none.
 func (db *DB) Keys() *keys.Ring { return db.opts.Keys }
 
-// SealedWith returns the id of the master key that sealed the database; empty for a database that has no secrets yet,
-// or that an older program made.
+// SealedWith returns the id of the master key that sealed the database. It is empty for a database without secrets,
+// and for one that an older program made.
 func (db *DB) SealedWith(ctx context.Context) string {
 	found, err := list(db.In(ctx, ""), scanString, "SELECT sealed FROM key_check LIMIT 1")
 	if err != nil || len(found) == 0 {
@@ -121,8 +122,8 @@ func (db *DB) SealedWith(ctx context.Context) string {
 	return id
 }
 
-// CheckKeys opens every secret of the database. It fails where one is sealed with a key that the process lacks, was
-// changed, or was moved.
+// CheckKeys opens every secret of the database. It returns an error if a secret was sealed with a key that the
+// process lacks, was changed, or was moved.
 func (db *DB) CheckKeys(ctx context.Context) error {
 	r := db.In(ctx, "")
 	for _, c := range sealedColumns {
@@ -139,7 +140,8 @@ func (db *DB) CheckKeys(ctx context.Context) error {
 	return nil
 }
 
-// Reseal seals every secret with the current master key, and returns how many it changed. It may be repeated.
+// Reseal seals every secret with the current master key, and returns the number of secrets that it changed. It may be
+// repeated.
 func (db *DB) Reseal(ctx context.Context) (n int, err error) {
 	workspaces, err := list(db.In(ctx, ""), scanString, "SELECT id FROM workspaces ORDER BY id")
 	if err != nil {
@@ -183,7 +185,7 @@ func (tx *Tx) reseal() (n int, err error) {
 	return n, nil
 }
 
-// SealedColumn names a column whose values are sealed, and the SQL that names their rows.
+// SealedColumn names a column whose values are sealed, and the SQL expression that names their rows.
 type SealedColumn struct{ Table, Column, Row string }
 
 // SealedColumns lists every column that holds secrets.

@@ -21,7 +21,8 @@ func scanSession(rs rows) (*fermata.BrowserSession, error) {
 	return s, nil
 }
 
-// SessionByHash returns a session of any workspace: it says which one is meant.
+// SessionByHash returns the session with the hash, from any workspace. The
+// session names its workspace.
 func (r Reader) SessionByHash(hash string) (*fermata.BrowserSession, error) {
 	return scanOne(r, "session", "", scanSession, "SELECT "+sessionColumns+" FROM browser_sessions WHERE hash = $1", hash)
 }
@@ -31,7 +32,7 @@ func (r Reader) Session(id string) (*fermata.BrowserSession, error) {
 	return scanOne(r, "session", id, scanSession, "SELECT "+sessionColumns+" FROM browser_sessions WHERE workspace_id = $1 AND id = $2", r.workspace, id)
 }
 
-// SessionsOf lists a member's sessions, the one used last first.
+// SessionsOf lists a member's sessions, the most recently used first.
 func (r Reader) SessionsOf(memberID string) ([]*fermata.BrowserSession, error) {
 	return list(r, scanSession, "SELECT "+sessionColumns+
 		" FROM browser_sessions WHERE member_id = $1 AND workspace_id = $2 ORDER BY last_seen_at DESC, id DESC", memberID, r.workspace)
@@ -42,7 +43,7 @@ func (r Reader) Sessions() ([]*fermata.BrowserSession, error) {
 	return list(r, scanSession, "SELECT "+sessionColumns+" FROM browser_sessions WHERE workspace_id = $1 ORDER BY id", r.workspace)
 }
 
-// InsertSession adds a session, and removes those whose time is over.
+// InsertSession adds a session, and deletes expired sessions.
 func (tx *Tx) InsertSession(s *fermata.BrowserSession) {
 	s.WorkspaceID = tx.workspace
 	tx.execAny("DELETE FROM browser_sessions WHERE expires_at <= $1", tx.Now().UnixMilli())
@@ -52,12 +53,13 @@ func (tx *Tx) InsertSession(s *fermata.BrowserSession) {
 		s.CreatedAt.UnixMilli(), s.LastSeenAt.UnixMilli(), s.ExpiresAt.UnixMilli(), s.MadeWith)
 }
 
-// TouchSession notes when a session was last used.
+// TouchSession records when a session was last used.
 func (tx *Tx) TouchSession(id string, now time.Time) {
 	tx.execAny("UPDATE browser_sessions SET last_seen_at = $1 WHERE workspace_id = $2 AND id = $3", now.UnixMilli(), tx.workspace, id)
 }
 
-// DeleteSession ends a session. One that is over already is fine.
+// DeleteSession ends a session. It is not an error if the session has ended
+// before.
 func (tx *Tx) DeleteSession(id string) {
 	tx.execAny("DELETE FROM browser_sessions WHERE workspace_id = $1 AND id = $2", tx.workspace, id)
 }
@@ -84,7 +86,8 @@ func scanSignInLink(rs rows) (*fermata.Link, error) {
 	return l, parse("invite", invite, &l.Invite)
 }
 
-// LinkByHash returns a link of any workspace: it says which one is meant.
+// LinkByHash returns the sign-in link with the hash, from any workspace. The
+// link names its workspace.
 func (r Reader) LinkByHash(hash string) (*fermata.Link, error) {
 	return scanOne(r, "link", "", scanSignInLink, "SELECT "+linkColumns+" FROM sign_in_links WHERE hash = $1", hash)
 }
@@ -95,14 +98,14 @@ func (r Reader) UnusedLinks(now time.Time) ([]*fermata.Link, error) {
 		" FROM sign_in_links WHERE workspace_id = $1 AND used_at = 0 AND expires_at > $2 ORDER BY id", r.workspace, now.UnixMilli())
 }
 
-// Invitations lists the invitations that nobody accepted and whose time is not
-// over, the oldest first.
+// Invitations lists the invitations that were not accepted and have not
+// expired, the oldest first.
 func (r Reader) Invitations(now time.Time) ([]*fermata.Link, error) {
 	links, err := r.UnusedLinks(now)
 	return slices.DeleteFunc(links, func(l *fermata.Link) bool { return l.Method != fermata.ByInvitation }), err
 }
 
-// InsertLink adds a link, and removes those whose time is over.
+// InsertLink adds a sign-in link, and deletes expired links.
 func (tx *Tx) InsertLink(l *fermata.Link) {
 	l.WorkspaceID = tx.workspace
 	tx.execAny("DELETE FROM sign_in_links WHERE expires_at <= $1", tx.Now().UnixMilli())
@@ -112,7 +115,7 @@ func (tx *Tx) InsertLink(l *fermata.Link) {
 		l.CreatedAt.UnixMilli(), l.ExpiresAt.UnixMilli(), l.MadeWith)
 }
 
-// UseLink uses a link up. It fails when somebody else did.
+// UseLink marks a link as used. The write fails if the link was used before.
 func (tx *Tx) UseLink(l *fermata.Link) {
 	now := tx.Now()
 	l.UsedAt = &now
@@ -125,20 +128,21 @@ func (tx *Tx) DeleteLink(id string) {
 	tx.exec("DELETE FROM sign_in_links WHERE workspace_id = $1 AND id = $2", tx.workspace, id)
 }
 
-// DeleteLinksOf removes the links of a member, all of them or those of one
-// method.
+// DeleteLinksOf deletes the sign-in links of a member: those of one method, or
+// all if the method is empty.
 func (tx *Tx) DeleteLinksOf(memberID string, method fermata.SignInMethod) {
 	tx.execAny("DELETE FROM sign_in_links WHERE member_id = $1 AND workspace_id = $2 AND ($3 = '' OR method = $3)",
 		memberID, tx.workspace, string(method))
 }
 
-// Flow is a sign-in that is half done.
+// Flow is a sign-in that has begun and is not complete.
 type Flow struct {
 	Workspace string
 	// Kind is oidc, passkey or add_passkey.
 	Kind string
 	Data string
-	// Hash is that of the secret by which the browser shows that it began it.
+	// Hash is the hash of a secret. The browser that began the sign-in has this
+	// secret, and proves this with it.
 	Hash      string
 	ExpiresAt time.Time
 }
@@ -151,14 +155,15 @@ func scanFlow(rs rows) (Flow, error) {
 	return f, err
 }
 
-// InsertFlow adds a flow, and removes those whose time is over.
+// InsertFlow adds a flow, and deletes expired flows.
 func (tx *Tx) InsertFlow(f Flow) {
 	tx.execAny("DELETE FROM sign_in_flows WHERE expires_at <= $1", tx.Now().UnixMilli())
 	tx.exec("INSERT INTO sign_in_flows (workspace_id, kind, data, hash, expires_at) VALUES ($1, $2, $3, $4, $5)",
 		tx.workspace, f.Kind, f.Data, f.Hash, f.ExpiresAt.UnixMilli())
 }
 
-// TakeFlow returns a flow and removes it: it ends once, well or not.
+// TakeFlow returns a flow and deletes it, so that it can be completed only
+// once, with or without success.
 func (tx *Tx) TakeFlow(kind, hash string) (Flow, error) {
 	f, err := scanOne(tx.Reader, "sign-in", "", scanFlow,
 		"SELECT workspace_id, kind, data, hash, expires_at FROM sign_in_flows WHERE workspace_id = $1 AND kind = $2 AND hash = $3",
@@ -201,7 +206,7 @@ func (tx *Tx) InsertPasskey(p *fermata.Passkey) {
 		tx.workspace, p.ID, p.MemberID, p.Name, p.CredentialID, p.Credential, p.CreatedAt.UnixMilli())
 }
 
-// UsePasskey notes what a sign-in changed on a passkey: its counter.
+// UsePasskey stores the data of a passkey that a sign-in changed: its counter.
 func (tx *Tx) UsePasskey(p *fermata.Passkey) {
 	tx.exec("UPDATE passkeys SET credential = $1, last_used_at = $2 WHERE workspace_id = $3 AND id = $4",
 		p.Credential, millis(p.LastUsedAt), tx.workspace, p.ID)

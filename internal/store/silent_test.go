@@ -13,8 +13,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// line is a line to a server that can go dead: nothing arrives, nothing is
-// refused.
+// line is a connection to a server that can go dead: then no data arrives, and
+// nothing is refused.
 type line struct {
 	net.Listener
 	to string
@@ -59,7 +59,7 @@ func (l *line) serve(busy *sync.WaitGroup) {
 	}
 }
 
-// pass hands on what comes while the line is alive.
+// pass copies data while the line is alive.
 func (l *line) pass(to io.WriteCloser, from io.Reader) {
 	defer func() { _ = to.Close() }()
 	buffer := make([]byte, 32<<10)
@@ -94,8 +94,8 @@ func (l *line) cut() {
 	}
 }
 
-// A server that says nothing any more holds nobody for ever, and writes go on
-// when it is back.
+// A server that stops answering does not hold callers forever. Writes continue
+// when the server is back.
 func TestPostgresThatIsSilentIsUnavailable(t *testing.T) {
 	t.Parallel()
 	opts := postgres(t)

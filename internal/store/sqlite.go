@@ -15,25 +15,26 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// oldestSQLite is the first library without the WAL-reset bug that could
-// corrupt a database (3.7.0 to 3.51.2).
+// oldestSQLite is the first SQLite library without the WAL-reset bug, which
+// could corrupt a database (3.7.0 to 3.51.2).
 const oldestSQLite = 3_051_003
 
-// sqliteBackend has one connection that writes and a pool that only reads.
+// sqliteBackend has one connection for writes and a pool of connections that
+// only read.
 type sqliteBackend struct {
 	name    string
 	writer  *sql.DB
 	readers *sql.DB
-	// conn is the writer's one connection; gate hands it to one transaction at
+	// conn is the writer's only connection. gate gives it to one transaction at
 	// a time.
 	conn *sql.Conn
 	gate chan struct{}
-	// writes are the statements of the writer, reads those of the readers.
+	// writes are the writer's prepared statements, reads are the readers'.
 	writes, reads preparedCache
 	files         sqliteFiles
-	// log is what the write-ahead log holds.
+	// log counts the commits since the length of the write-ahead log was read.
 	log writeAheadLog
-	// tell is told of failures that no caller sees.
+	// tell is called with failures that no caller gets.
 	tell func(error)
 }
 
@@ -75,8 +76,8 @@ func sqliteDSN(path, mode, vfs string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=" + mode + pragmas
 }
 
-// check reads the settings back: a setting that was not taken must not lose an
-// answer that was acknowledged.
+// check reads the settings back and returns an error if one was not applied.
+// Otherwise an acknowledged answer could be lost.
 func (b *sqliteBackend) check(ctx context.Context) error {
 	for pragma, want := range map[string]string{
 		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000", "wal_autocheckpoint": "0",
@@ -115,20 +116,22 @@ func (b *sqliteBackend) dialect() *dialect { return &sqliteDialect }
 
 func (b *sqliteBackend) now(context.Context) (time.Time, error) { return time.Now(), nil }
 
-// listen has nothing to hear: one process uses a SQLite file.
+// listen only waits for ctx to end: a SQLite file has one process, so there are
+// no commits of others.
 func (b *sqliteBackend) listen(ctx context.Context, _ func(string)) error {
 	<-ctx.Done()
 	return nil
 }
 
-// nobodyWatches is closed: there is nothing to wait for.
+// nobodyWatches is a closed channel: no process will watch this one, so there
+// is nothing to wait for.
 var nobodyWatches = func() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
-// A SQLite file has one process, which nobody watches.
+// A SQLite file has one process, and no other process watches it.
 func (b *sqliteBackend) self() string                                              { return b.name }
 func (b *sqliteBackend) isSeen() bool                                              { return false }
 func (b *sqliteBackend) canBeSeen() <-chan struct{}                                { return nobodyWatches }
@@ -145,7 +148,8 @@ func (b *sqliteBackend) look(ctx context.Context, lookups ...lookup) error {
 	return nil
 }
 
-// answered answers the look-up by its statement.
+// answered returns a function that answers the look-up with its prepared
+// statement.
 func (l lookup) answered(ctx context.Context) func(*sql.Stmt) error {
 	return func(stmt *sql.Stmt) error {
 		rs, err := stmt.QueryContext(ctx, l.args...)
@@ -237,13 +241,14 @@ func (s *sqliteSession) commit(ctx context.Context, last []statement) error {
 }
 
 func (s *sqliteSession) rollback() {
-	// A failed rollback means that there is no transaction any more.
+	// If the rollback fails, there is no transaction to roll back.
 	_ = s.exec(context.Background(), "ROLLBACK")
 	<-s.b.gate
 }
 
-// conflict is a conditional write that met another state than it read. Inside
-// the workspace's lock this is a bug or a foreign hand in the database.
+// conflict returns the error of a conditional write that found another state
+// than the one that was read. Inside the workspace's lock this means a bug, or
+// that another program changes the database.
 func conflict(st statement) error {
 	return fmt.Errorf("not exactly one row changed: %s", st.sql)
 }

@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	// longLog is from how many pages on the write-ahead log is copied into the database.
+	// longLog is the number of pages from which on the write-ahead log is copied into the database.
 	longLog = 1000
-	// logLookEvery is after how many commits the length of the log is read.
+	// logLookEvery is the number of commits after which the length of the log is read again.
 	logLookEvery = 8
 )
 
-// writeAheadLog counts the commits since its length was read.
+// writeAheadLog counts the commits since the length of the log was read.
 type writeAheadLog struct{ commits int }
 
-// checkpointWhenLong copies the write-ahead log into the database when it is long. SQLite's own checkpoint, at a
-// commit, hides its errors; a page that the disk did not confirm would be taken for written the next time. The caller
-// holds the gate.
+// checkpointWhenLong copies the write-ahead log into the database when the log is long. SQLite's own checkpoint,
+// which runs at a commit, hides its errors. A page that the disk did not confirm would then count as written the next
+// time. The caller holds the gate.
 func (b *sqliteBackend) checkpointWhenLong(ctx context.Context) {
 	b.log.commits++
 	if b.log.commits < logLookEvery {
@@ -34,14 +34,14 @@ func (b *sqliteBackend) checkpointWhenLong(ctx context.Context) {
 	}
 }
 
-// checkpoint runs a checkpoint of a mode and returns how many pages it left in the log.
+// checkpoint runs a checkpoint of the given mode, and returns how many pages it left in the log.
 func (b *sqliteBackend) checkpoint(ctx context.Context, mode string) (left int, err error) {
 	pages, copied, err := b.walPages(ctx, mode)
 	return pages - copied, err
 }
 
-// walPages runs a checkpoint of a mode and returns how many pages the log holds, and how many of them are in the
-// database as well. The mode NOOP copies none.
+// walPages runs a checkpoint of the given mode. It returns how many pages the log holds, and how many of them are in
+// the database as well. The mode NOOP copies no pages.
 func (b *sqliteBackend) walPages(ctx context.Context, mode string) (pages, copied int, err error) {
 	var busy int
 	err = b.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &copied)
@@ -51,8 +51,8 @@ func (b *sqliteBackend) walPages(ctx context.Context, mode string) (pages, copie
 	return max(pages, 0), max(copied, 0), err
 }
 
-// close writes everything into the one file. After a failure it leaves the log and the writer's connection alone:
-// closing the connection would try again what has failed, and could succeed without having written.
+// close copies everything into the one database file. After a failure it leaves the log and the writer's connection
+// as they are. Closing the connection would try the failed write again, and could succeed without having written.
 func (b *sqliteBackend) close(whole bool) error {
 	var errs []error
 	if b.readers != nil {

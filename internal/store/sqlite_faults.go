@@ -8,7 +8,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// sqliteError tells a database that cannot be used just now from a refusal.
+// sqliteError marks an error that tells something about the database itself as unavailable. It returns other errors
+// as they are.
 func sqliteError(err error) error {
 	if troubleOf(err) != nil {
 		return err
@@ -19,7 +20,8 @@ func sqliteError(err error) error {
 	return err
 }
 
-// sqliteTrouble returns the error with what it says about the database itself, where it says anything.
+// sqliteTrouble returns the error as a [Trouble] if it tells something about the database itself, otherwise
+// unchanged.
 func sqliteTrouble(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) || troubleOf(err) != nil {
@@ -44,7 +46,7 @@ func sqliteTrouble(err error) error {
 	return err
 }
 
-// ioFailure says what the disk did not do.
+// ioFailure returns a text that says which operation of the disk failed.
 func ioFailure(code int) string {
 	switch code {
 	case sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC:
@@ -57,7 +59,7 @@ func ioFailure(code int) string {
 	return fmt.Sprintf("input or output error %d", code)
 }
 
-// failure is [sqliteError]. Where the disk failed because its file system has become read-only, it says so.
+// failure is [sqliteError]. If the disk failed because its file system has become read-only, the error says so.
 func (b *sqliteBackend) failure(err error) error {
 	err = sqliteError(err)
 	if t := troubleOf(err); t != nil && t.Stopped && !t.Malformed && b.files.areReadOnly() {
@@ -68,5 +70,5 @@ func (b *sqliteBackend) failure(err error) error {
 	return err
 }
 
-// onFault sets what is told of a checkpoint that failed.
+// onFault sets the function that is called when a checkpoint fails.
 func (b *sqliteBackend) onFault(tell func(error)) { b.tell = tell }

@@ -13,16 +13,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/private"
 )
 
-// sqliteFiles are the database and its write-ahead log as they were seen last.
+// sqliteFiles is the last known state of the database file and its write-ahead log.
 type sqliteFiles struct {
 	path string
-	// opened is the file that was opened; the sizes are the last ones.
+	// opened is the file that was opened; the sizes are the last ones that were seen.
 	opened        fs.FileInfo
 	size, logSize int64
 }
 
-// protectFiles makes the file of the database so that its owner alone may read it, and takes the
-// rights of others away from files that are there. SQLite gives its log the rights of the database.
+// protectFiles creates the database file so that only its owner may read it, and removes the rights of other users
+// from existing files. SQLite gives its log the rights of the database file.
 func protectFiles(path string, log *slog.Logger) error {
 	err := private.Create(path, log)
 	for _, suffix := range []string{"-wal", "-shm"} {
@@ -34,7 +34,7 @@ func protectFiles(path string, log *slog.Logger) error {
 // frameHeader is how many bytes the write-ahead log adds to each page.
 const frameHeader = 24
 
-// remember notes the file that was opened.
+// remember stores the identity and the size of the opened file.
 func (f *sqliteFiles) remember() error {
 	info, err := os.Stat(f.path)
 	if err != nil {
@@ -44,7 +44,7 @@ func (f *sqliteFiles) remember() error {
 	return nil
 }
 
-// inspect looks whether the files were replaced or cut. One goroutine calls it.
+// inspect returns an error if the files were replaced or cut. Only one goroutine may call it.
 func (b *sqliteBackend) inspect() error {
 	f := &b.files
 	info, err := os.Stat(f.path)
@@ -58,7 +58,8 @@ func (b *sqliteBackend) inspect() error {
 	if err != nil {
 		return unavailable("inspect", passing("the write-ahead log cannot be looked at", "see the server's log", err))
 	}
-	// Files only grow while this server alone works on them. Another program may have made one shorter rightly.
+	// The files only grow while this server alone works on them. But another program may have shortened a file
+	// correctly.
 	if info.Size() < f.size || logSize < f.logSize {
 		err = b.inspectSizes()
 	}
@@ -68,8 +69,8 @@ func (b *sqliteBackend) inspect() error {
 	return err
 }
 
-// areReadOnly reports whether nothing can be written beside the files. It does not open the files themselves:
-// SQLite's locks on a file end with the first descriptor that is closed.
+// areReadOnly reports whether the folder of the files is on a read-only file system. It does not open the files
+// themselves, because SQLite's locks on a file end when the first descriptor of the file is closed.
 func (f *sqliteFiles) areReadOnly() bool {
 	probe, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+".probe-*")
 	if err != nil {
@@ -79,7 +80,7 @@ func (f *sqliteFiles) areReadOnly() bool {
 	return false
 }
 
-// sizeOf returns the size of a file, 0 when there is none.
+// sizeOf returns the size of a file, or 0 if there is none.
 func sizeOf(path string) (int64, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +92,7 @@ func sizeOf(path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// inspectSizes looks whether the files are long enough for what they hold.
+// inspectSizes returns an error if a file is too short for its contents.
 func (b *sqliteBackend) inspectSizes() error {
 	b.gate <- struct{}{}
 	defer func() { <-b.gate }()
@@ -112,7 +113,7 @@ func (b *sqliteBackend) inspectSizes() error {
 	if err = errors.Join(err, logErr); err != nil {
 		return unavailable("inspect", passing("the files of the database cannot be looked at", "see the server's log", err))
 	}
-	// Pages that the file lacks may stand in the log, but this server's checkpoints make no file shorter.
+	// Pages that the file lacks may be in the log. But the checkpoints of this server make no file shorter.
 	if database < count*size {
 		return unavailable("inspect", damageError(fmt.Sprintf("the file %s was cut to %d bytes while the server was using it", filepath.Base(b.files.path), database), nil))
 	}
@@ -122,7 +123,7 @@ func (b *sqliteBackend) inspectSizes() error {
 	return nil
 }
 
-// number returns a number that the writer's connection knows.
+// number returns the integer that a pragma of the writer's connection returns.
 func (b *sqliteBackend) number(pragma string) (n int64, err error) {
 	err = b.conn.QueryRowContext(context.Background(), pragma).Scan(&n)
 	return n, sqliteError(err)

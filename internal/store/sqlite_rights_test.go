@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// Whatever the rights of the folder, no other user of the machine reads a file of the database.
+// No other user of the machine can read a file of the database, whatever the permissions of the folder.
 func TestFilesOfTheDatabaseAreTheOwnersAlone(t *testing.T) {
 	t.Parallel()
 	opts := storetest.EmptySQLite(t)
@@ -28,7 +28,7 @@ func TestFilesOfTheDatabaseAreTheOwnersAlone(t *testing.T) {
 	wantPrivate(t, folder)
 }
 
-// A start that finds wider rights mends them, and says so.
+// A start that finds too wide permissions corrects them, and logs this.
 func TestWideRightsAreMendedAndTold(t *testing.T) {
 	t.Parallel()
 	opts := storetest.SQLite(t)
@@ -53,7 +53,7 @@ func TestWideRightsAreMendedAndTold(t *testing.T) {
 	}
 }
 
-// wantPrivate wants every file below the folder to be its owner's alone.
+// wantPrivate checks that only their owner may use the files below the folder.
 func wantPrivate(t *testing.T, folder string) {
 	t.Helper()
 	seen := 0

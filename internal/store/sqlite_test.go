@@ -47,7 +47,7 @@ func TestSQLiteReadersOnlyRead(t *testing.T) {
 	}
 }
 
-// Lists have as many statements as callers combine filters and lengths.
+// The texts of lists differ with every combination of filters and limits.
 func TestSQLiteKeepsSoManyStatements(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, storetest.SQLite(t))
@@ -112,7 +112,7 @@ func TestSQLiteHeals(t *testing.T) {
 	}
 }
 
-// fill writes more than fits into the pages that there are.
+// fill writes more than fits into the existing pages.
 func fill(t *testing.T, db *store.DB) error {
 	t.Helper()
 	return db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
@@ -121,8 +121,8 @@ func fill(t *testing.T, db *store.DB) error {
 	})
 }
 
-// TestSQLiteReadersDoNotBlockWriters: reads that are under way, on every
-// connection for reading, keep nobody from writing.
+// TestSQLiteReadersDoNotBlockWriters checks that writes succeed while reads are
+// under way on every connection for reads.
 func TestSQLiteReadersDoNotBlockWriters(t *testing.T) {
 	t.Parallel()
 	opts := storetest.SQLite(t)

@@ -1,9 +1,8 @@
-// Package store keeps everything in one SQL database, SQLite or PostgreSQL.
+// Package store keeps all data in one SQL database, SQLite or PostgreSQL.
 //
-// There is one store for both: the SQL text is shared, and dialect.go lists
-// what differs. A write goes through [DB.Write], the only door; a read through
-// a [Reader], which is bound to one workspace and cannot leave it. The package
-// decides nothing: rules are methods of the root package, called by engine.
+// There is one store for both databases: they share the SQL text, and dialect.go lists the differences. Every write
+// goes through [DB.Write]. Every read goes through a [Reader], which is bound to one workspace and cannot leave it.
+// The package decides nothing: rules are methods of the root package, and the package engine calls them.
 package store
 
 import (
@@ -21,34 +20,34 @@ import (
 // DefaultWorkspace is the workspace that a new database has.
 const DefaultWorkspace = "default"
 
-// Options say which database to open.
+// Options name the database to open, and how to open it.
 type Options struct {
-	// URL is postgres://… for PostgreSQL; anything else is the path of a
-	// SQLite file, which is made when it does not exist.
+	// URL is postgres://… for PostgreSQL. Anything else is the path of a SQLite file, which is created if it does not
+	// exist.
 	URL string
-	// Schema is the PostgreSQL schema to live in; empty uses the connection's.
+	// Schema is the PostgreSQL schema of the tables; empty uses the connection's.
 	Schema string
-	// HeadFile is the file that keeps what was acknowledged, outside the
-	// database; empty takes one beside a SQLite file, and none for PostgreSQL.
+	// HeadFile is the file outside the database that stores which events were acknowledged. If it is empty, it is
+	// beside a SQLite file, and there is none for PostgreSQL.
 	HeadFile string
-	// MaxConns bounds the connections that read; 0 takes 8.
+	// MaxConns is the largest number of connections for reads; 0 means 8.
 	MaxConns int
-	// StallLimit is how long a write on PostgreSQL may stand still before the server ends it; 0 takes five seconds.
+	// StallLimit is how long a write on PostgreSQL may stand still before the server ends it; 0 means five seconds.
 	StallLimit time.Duration
-	// Clock replaces the database's clock where it is set; in tests, time stands still by it until they move it.
+	// Clock replaces the database's clock if it is set. Tests use it to stop the time and to move it themselves.
 	Clock func() time.Time
-	// ClockOffset moves time; tests travel in time with it.
+	// ClockOffset is added to the time. Tests use it to travel in time.
 	ClockOffset func() time.Duration
-	// ClockError is by how much the database's clock is wrong; tests make it jump.
+	// ClockError is the error of the database's clock. Tests use it to make that clock jump.
 	ClockError func() time.Duration
-	// Elapsed is the time that has passed since some fixed moment, by a clock that
-	// nobody can set; nil takes the machine's.
+	// Elapsed returns the time that has passed since a fixed moment, by a clock that nobody can set. If it is nil,
+	// the machine's clock is used.
 	Elapsed func() time.Duration
-	// Keys are the master keys that seal secrets. Without them secrets are neither read nor written.
+	// Keys are the master keys that seal secrets. Without them, secrets can neither be read nor written.
 	Keys *keys.Ring
-	// Log is told of rights of files that were mended; nil discards it.
+	// Log records which file permissions were corrected; nil discards this.
 	Log *slog.Logger
-	// vfs is the disk that SQLite uses; tests have one whose calls fail.
+	// vfs is the disk that SQLite uses. Tests use one whose calls fail.
 	vfs string
 }
 
@@ -62,7 +61,7 @@ type DB struct {
 	onCommit func(workspace string, events []*fermata.Event)
 
 	health health
-	// heads are what was acknowledged, kept outside the database; nil where there is no place for them.
+	// heads stores outside the database which events were acknowledged. It is nil if there is no place for this file.
 	heads *heads
 	// ends are the heads that this process committed, by workspace.
 	ends sync.Map
@@ -73,8 +72,8 @@ type DB struct {
 	work   sync.WaitGroup
 }
 
-// Open opens the database and refuses settings under which an acknowledged
-// answer could be lost. It does not migrate; see [DB.Migrate].
+// Open opens the database. It returns an error if settings of the database could lose an acknowledged answer. It does
+// not migrate; see [DB.Migrate].
 func Open(ctx context.Context, opts Options) (*DB, error) {
 	if opts.MaxConns == 0 {
 		opts.MaxConns = 8
@@ -110,9 +109,8 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	return db, nil
 }
 
-// OnCommit sets what is called after every commit with the events that it
-// wrote, in order, by the goroutine that committed. It must not write, and is
-// set before the first write.
+// OnCommit sets a function that is called after every commit with the events of that commit, in order. It runs in the
+// goroutine that committed, and must not write. Call OnCommit before the first write.
 func (db *DB) OnCommit(fn func(workspace string, events []*fermata.Event)) { db.onCommit = fn }
 
 // IsPostgres reports whether the address names a PostgreSQL database.
@@ -120,8 +118,7 @@ func IsPostgres(url string) bool {
 	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
-// Close waits for the writes under way and closes the connections. Closing
-// again is fine.
+// Close waits for the writes under way and closes the connections. A second call does nothing.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	closed := db.closed
@@ -137,10 +134,10 @@ func (db *DB) Close() error {
 	return errors.Join(err, db.closeHeads(whole && err == nil))
 }
 
-// Dialect names the database: sqlite or postgres.
+// Dialect returns the name of the database: sqlite or postgres.
 func (db *DB) Dialect() string { return db.backend.dialect().name }
 
-// Ping reports whether the database answers, and accepts this program.
+// Ping returns an error if the database does not answer, or does not accept this program.
 func (db *DB) Ping(ctx context.Context) error {
 	needed, err := list(db.In(ctx, ""), scanInt, "SELECT min_compatible_version FROM workspaces")
 	for _, version := range needed {
@@ -149,8 +146,7 @@ func (db *DB) Ping(ctx context.Context) error {
 	return err
 }
 
-// Now returns the time by the database's clock. A jump of that clock does not
-// count before [DB.AcceptClock].
+// Now returns the time by the database's clock. A jump of that clock counts only after [DB.AcceptClock].
 func (db *DB) Now(ctx context.Context) (time.Time, error) {
 	reading, err := db.readClock(ctx)
 	if err != nil {
@@ -159,12 +155,12 @@ func (db *DB) Now(ctx context.Context) (time.Time, error) {
 	return db.timeAt(reading), nil
 }
 
-// In returns a reader of one workspace that is good as long as ctx.
+// In returns a reader of one workspace. The reader is valid until ctx ends.
 func (db *DB) In(ctx context.Context, workspace string) Reader {
 	return Reader{ctx: ctx, q: db, d: db.backend.dialect(), ring: db.opts.Keys, workspace: workspace}
 }
 
-// look answers look-ups outside of a write.
+// look runs look-ups outside a write.
 func (db *DB) look(ctx context.Context, lookups ...lookup) error {
 	return db.noteRead(db.backend.look(ctx, lookups...))
 }
@@ -174,34 +170,33 @@ type backend interface {
 	querier
 	dialect() *dialect
 	now(ctx context.Context) (time.Time, error)
-	// begin opens a write transaction in which nobody else writes into the
-	// workspace, answers the look-ups, and returns the counter row, in one
-	// round trip where the database can.
+	// begin opens a write transaction, runs the look-ups, and returns the counter row, in one round trip if the
+	// database can. No other transaction writes into the workspace meanwhile.
 	begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, error)
 	migrate(ctx context.Context, ring *keys.Ring) error
-	// inspect looks whether the files are still what they were; it is cheap.
+	// inspect returns an error if the files were replaced or cut. It is cheap.
 	inspect() error
-	// onFault sets what is told of failures that no caller sees. It is set before the first write.
+	// onFault sets a function that is called with failures that no caller gets. It is set before the first write.
 	onFault(tell func(error))
-	// listen calls wake whenever another process committed, until ctx ends.
+	// listen calls wake whenever another process has committed, until ctx ends.
 	listen(ctx context.Context, wake func(workspace string)) error
-	// notify tells other processes of a commit. It is a hint and may be lost.
+	// notify tells other processes about a commit. It is a hint and may be lost.
 	notify(ctx context.Context, workspace string) error
-	// self, isSeen and gone are those of [DB].
+	// See the methods of [DB] with these names.
 	self() string
 	isSeen() bool
 	canBeSeen() <-chan struct{}
 	goneProcesses(ctx context.Context, names []string) ([]string, error)
-	// close ends the connections. After a failure the database is left as it is: it is not whole.
+	// close closes the connections. If the database is not whole after a failure, close leaves it as it is.
 	close(whole bool) error
 }
 
-// querier answers look-ups.
+// querier runs look-ups.
 type querier interface {
 	look(ctx context.Context, lookups ...lookup) error
 }
 
-// lookup is a query and what takes its rows.
+// lookup is a query and the function that takes its rows.
 type lookup struct {
 	sql  string
 	args []any
@@ -211,16 +206,15 @@ type lookup struct {
 
 // session is one write transaction of a backend.
 type session interface {
-	// run executes the statements and then the look-ups, in one round trip
-	// where the database can.
+	// run executes the statements and then the look-ups, in one round trip if the database can.
 	run(ctx context.Context, before []statement, lookups []lookup) error
-	// commit executes what is left and commits. An error with errBroken says
-	// that nothing was written; any other leaves that open.
+	// commit executes the remaining statements and commits. After an error with errBroken, nothing was written. After
+	// any other error, it is unknown whether the commit happened.
 	commit(ctx context.Context, last []statement) error
 	rollback()
 }
 
-// counter is a workspace's counter row, and the clock when it was locked.
+// counter is a workspace's counter row, and the time when the row was locked.
 type counter struct {
 	fermata.Chain
 	now time.Time
@@ -230,11 +224,11 @@ type counter struct {
 type statement struct {
 	sql  string
 	args []any
-	// one says that exactly one row must change.
+	// one reports whether exactly one row must change.
 	one bool
 }
 
-// rows is what database/sql and pgx have in common.
+// rows is the common part of the rows of database/sql and pgx.
 type rows interface {
 	Next() bool
 	Scan(dest ...any) error

@@ -20,8 +20,7 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// TestStore runs the suite on both databases; every statement of the package
-// must have run on both.
+// TestStore runs the suite on both databases, and checks that every statement of the package ran on both.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	fragments := sqlFragments(t)
@@ -65,7 +64,7 @@ func sqlFragments(t *testing.T) []*regexp.Regexp {
 	must(t, err)
 	var found []*regexp.Regexp
 	for _, name := range names {
-		// What a migration runs passes no recorder: each migration has a test of its own.
+		// The recorder does not see the statements of migrations, so each migration has a test of its own.
 		if name == "dialect.go" || strings.HasPrefix(name, "migrate_") || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
@@ -129,8 +128,8 @@ func TestMigrations(t *testing.T) {
 	})
 }
 
-// TestClosingsAreFilledIn: questions that closed before there were analytics
-// are counted as if they closed today.
+// TestClosingsAreFilledIn checks that questions that closed before analytics existed are counted like questions that
+// close today.
 func TestClosingsAreFilledIn(t *testing.T) {
 	t.Parallel()
 	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {
@@ -190,7 +189,7 @@ func note(t *testing.T, db *store.DB) error {
 	})
 }
 
-// chain verifies the events and returns how many there are.
+// chain verifies the events, and returns how many there are.
 func chain(t *testing.T, db *store.DB) int {
 	t.Helper()
 	r := db.In(t.Context(), store.DefaultWorkspace)

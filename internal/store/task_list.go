@@ -21,17 +21,19 @@ type TaskFilter struct {
 	// Sort is the order; empty is [fermata.SortNewest].
 	Sort  fermata.TaskSort
 	Limit int
-	// After is where the list goes on.
+	// After is the place after which the list continues.
 	After TaskPlace
 }
 
-// TaskPlace is a place in an order of tasks: what they are sorted by, and the id.
+// TaskPlace is a place in an order of tasks: the value of the sort column, and
+// the id.
 type TaskPlace struct {
 	Key int64  `json:"k,omitempty"`
 	ID  string `json:"i"`
 }
 
-// PlaceOfTask returns the place of a task in an order.
+// PlaceOfTask returns the place of a task in an order. The key is empty if the
+// order has no sort column.
 func PlaceOfTask(t *fermata.Task, sort fermata.TaskSort) TaskPlace {
 	place := TaskPlace{ID: t.ID}
 	switch sort {
@@ -44,11 +46,11 @@ func PlaceOfTask(t *fermata.Task, sort fermata.TaskSort) TaskPlace {
 	return place
 }
 
-// taskOrder is an order as the database knows it.
+// taskOrder is an order of tasks in SQL.
 type taskOrder struct {
-	// by is the column beside the id; empty where the id alone decides.
+	// by is the sort column before the id; it is empty if the id alone decides.
 	by string
-	// desc says that the largest comes first.
+	// desc reports whether the largest value comes first.
 	desc bool
 }
 
@@ -68,7 +70,7 @@ func (o taskOrder) sql() string {
 	return o.by + way + ", id" + way
 }
 
-// addAfter adds the condition that a task stands behind a place.
+// addAfter adds the condition that a task stands after a place.
 func (o taskOrder) addAfter(w *filter, place TaskPlace) {
 	if place.ID == "" {
 		return
@@ -86,25 +88,26 @@ func (o taskOrder) addAfter(w *filter, place TaskPlace) {
 	w.conditions = append(w.conditions, fmt.Sprintf("(%s, id) %s ($%d, $%d)", o.by, than, n-1, n))
 }
 
-// onBoard is the condition of the index of the board, and inState one that
-// fits it and no other index.
+// onBoard is the condition of the board's index. inState is a condition on the
+// state that fits this index and no other one.
 const (
 	onBoard = "state NOT IN ('awaiting_input', 'awaiting_approval', 'input_received')"
 	inState = "state || '' = '%s'"
 )
 
-// suspended joins tasks to the one question that suspends each, the index of
-// which is in the order of their ids.
+// suspended joins tasks to the one question that suspends each of them. The
+// index of these questions is in the order of the tasks' ids.
 const suspended = ` FROM (SELECT task_id AS suspended_id FROM questions WHERE workspace_id || '' = $1 AND status = 'pending'
 	AND type <> 'non_blocking') AS q CROSS JOIN tasks WHERE id = suspended_id AND `
 
-// receivedTasks joins tasks to those with something to hand over, whose index leads
-// with the runner: SQLite would read the whole workspace instead.
+// receivedTasks joins tasks to those that wait with input for a new run. The
+// index of these begins with the runner, and without the join SQLite would read
+// the whole workspace.
 const receivedTasks = ` FROM (SELECT id AS received_id FROM tasks WHERE workspace_id || '' = $1 AND state = 'input_received') AS q
 	CROSS JOIN tasks WHERE id = received_id AND `
 
-// fromState returns the part of a query that reads the tasks of a state by the
-// index in which they stand.
+// fromState returns the part of a query that reads the tasks of a state through
+// the index that contains them.
 func fromState(state fermata.TaskState) string {
 	in := fmt.Sprintf(inState, state) + " AND "
 	switch {
@@ -117,7 +120,7 @@ func fromState(state fermata.TaskState) string {
 	}
 }
 
-// sqlFor is the order of the tasks of a state.
+// sqlFor returns the ORDER BY expression for the tasks of a state.
 func (o taskOrder) sqlFor(state fermata.TaskState) string {
 	if o.by == "" && state.Suspended() {
 		return strings.Replace(o.sql(), "id", "suspended_id", 1)
@@ -125,7 +128,7 @@ func (o taskOrder) sqlFor(state fermata.TaskState) string {
 	return o.sql()
 }
 
-// whereTask returns the conditions of a filter, except for the states.
+// whereTask returns the conditions of a filter, except those on the states.
 func (r Reader) whereTask(f TaskFilter) *filter {
 	w := r.newFilter()
 	w.equal("project", f.Project)
@@ -141,8 +144,8 @@ func (r Reader) whereTask(f TaskFilter) *filter {
 	return w
 }
 
-// Tasks lists tasks. The states are read one by one, each through the index
-// in which it stands, so that a list of few tasks costs the same beside a million.
+// Tasks lists tasks. Each state is read through the index that contains its
+// tasks, so a short list costs the same among a million tasks.
 func (r Reader) Tasks(f TaskFilter) ([]*fermata.Task, error) {
 	order := taskOrders[cmp.Or(f.Sort, fermata.SortNewest)]
 	w := r.whereTask(f)
@@ -164,7 +167,8 @@ func (r Reader) Tasks(f TaskFilter) ([]*fermata.Task, error) {
 	return list(r, r.scanTask, strings.Join(parts, " UNION ALL ")+last(order.sql()), w.args...)
 }
 
-// CountTasksBy counts the tasks of a filter by state.
+// CountTasksBy counts the tasks that the filter keeps, by state. It ignores the
+// filter's states.
 func (r Reader) CountTasksBy(f TaskFilter) (fermata.TaskCounts, error) {
 	counts := fermata.NewTaskCounts()
 	w := r.whereTask(f)

@@ -19,7 +19,7 @@ func (r Reader) scanTask(rs rows) (*fermata.Task, error) {
 	return scan(rs, dest, take)
 }
 
-// taskRow returns where the columns of a task go, and what makes a task of them.
+// taskRow returns the destinations for the columns of a task, and a function that makes the task of them.
 func (r Reader) taskRow() (dest []any, take func() (*fermata.Task, error)) {
 	t := &fermata.Task{WorkspaceID: r.workspace}
 	var state, labels, spec, blockedBy, session, checkpoint, createdBy string
@@ -68,10 +68,10 @@ func (r Reader) TasksByID(ids []string) ([]*fermata.Task, error) {
 	return onlySeen(r, found, projectOfTask), err
 }
 
-// originColumns say who made a task, what it was made as, and who holds it.
+// originColumns are the columns that tell who made a task, what it was made as, and who holds it.
 const originColumns = "id, project, parent_id, runner, isolated, agent, spec, ends_with_answer, session_key, created_by, run_id, worker_token_id, agent_token_id"
 
-// TaskOrigins returns the tasks with the ids. Only the fields of originColumns are filled in.
+// TaskOrigins returns the tasks with the ids. It fills in only the fields of originColumns.
 func (r Reader) TaskOrigins(ids []string) ([]*fermata.Task, error) {
 	return byID(r, scanTaskOrigin, originColumns, "tasks", ids, taskID)
 }
@@ -88,8 +88,8 @@ func scanTaskOrigin(rs rows) (*fermata.Task, error) {
 	return t, parse("created_by", createdBy, (*actor)(&t.CreatedBy))
 }
 
-// FindID returns the one id of the noun's table that ends so. Several are an
-// error that lists some of them. A whole id is only looked up where the reader does not see every project.
+// FindID returns the id in the noun's table that ends with the typed text. If there are several, it returns an error
+// that lists some of them. It looks a complete id up only if the reader cannot see every project.
 func (r Reader) FindID(noun, table, prefix, typed string) (string, error) {
 	whole := fermata.IsID(prefix, typed)
 	if whole && r.visible.HasAll() {
@@ -119,15 +119,15 @@ func (r Reader) FindID(noun, table, prefix, typed string) (string, error) {
 	return ids[0], nil
 }
 
-// Children lists the tasks right below one.
+// Children lists the tasks whose parent is the task with the id.
 func (r Reader) Children(id string) ([]*fermata.Task, error) {
 	found, err := list(r, r.scanTask, "SELECT "+taskColumns+
 		" FROM tasks WHERE workspace_id = $1 AND parent_id = $2 AND parent_id <> '' ORDER BY id", r.workspace, id)
 	return onlySeen(r, found, projectOfTask), err
 }
 
-// Ends lists what the end of a task concerns, in one round trip: its pending
-// questions, and the tasks that wait for it.
+// Ends lists the rows that the end of a task concerns, in one round trip: the task's pending questions, and the tasks
+// that wait for it.
 func (r Reader) Ends(id string) (questions, dependents []string, err error) {
 	links, err := list(r, scanLink, endsOf("$2"), r.workspace, id)
 	questions, dependents = split(links)
@@ -142,7 +142,7 @@ func scanLink(rs rows) (link, error) {
 	return l, rs.Scan(&l.kind, &l.id)
 }
 
-// endsOf is the query of [Reader.Ends], for the expression of a task's id.
+// endsOf returns the query of [Reader.Ends] for an expression that yields a task's id.
 func endsOf(task string) string {
 	return "SELECT 'question', id FROM questions WHERE workspace_id = $1 AND task_id = " + task + " AND status || '' = 'pending'" +
 		" UNION ALL SELECT 'task', task_id FROM task_dependencies WHERE workspace_id = $1 AND blocks_on = " + task
@@ -159,7 +159,7 @@ func split(links []link) (questions, dependents []string) {
 	return questions, dependents
 }
 
-// ProjectsOf returns the projects of the tasks with the ids.
+// ProjectsOf returns the projects of the tasks, by task id.
 func (r Reader) ProjectsOf(ids []string) (map[string]string, error) {
 	projects := map[string]string{}
 	if len(ids) == 0 {
@@ -172,8 +172,8 @@ func (r Reader) ProjectsOf(ids []string) (map[string]string, error) {
 	return projects, err
 }
 
-// TasksOfSession returns the tasks that hold an external session's questions,
-// the newest first: one for each who uses the key.
+// TasksOfSession returns the tasks that are not ended and hold an external session's questions, the newest first.
+// There is one task for each user of the key.
 func (r Reader) TasksOfSession(key string) ([]*fermata.Task, error) {
 	return r.ofSession(key, "NOT IN")
 }
@@ -184,7 +184,7 @@ func (r Reader) EndedOfSession(key string) ([]*fermata.Task, error) {
 	return r.ofSession(key, "IN")
 }
 
-// ofSession lists the tasks of a session whose state is in the ended ones, or not.
+// ofSession lists the tasks of a session. With "IN" it lists the ended tasks, with "NOT IN" the others.
 func (r Reader) ofSession(key, in string) ([]*fermata.Task, error) {
 	found, err := list(r, r.scanTask, "SELECT "+taskColumns+` FROM tasks WHERE workspace_id = $1
 		AND session_key = $2 AND session_key <> '' AND state `+in+` ('done', 'failed', 'cancelled', 'skipped')
@@ -192,8 +192,8 @@ func (r Reader) ofSession(key, in string) ([]*fermata.Task, error) {
 	return onlySeen(r, found, projectOfTask), err
 }
 
-// Claimable returns the task that a worker gets next: input_received first,
-// then by priority, then by age. None is a [fermata.CodeNotFound].
+// Claimable returns the task that a worker gets next: tasks in state input_received first, then by priority, then by
+// age. If there is none, it returns a [fermata.CodeNotFound].
 func (r Reader) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 	sql, args := r.claimable(c, 1)
 	found, err := list(r, r.scanTask, sql, args...)
@@ -206,15 +206,14 @@ func (r Reader) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 	return received(found)[0], nil
 }
 
-// claimable is the query for the first n tasks of either claimable state.
+// claimable returns the query for the first n tasks of each claimable state.
 func (r Reader) claimable(c fermata.ClaimRequest, n int) (string, []any) {
 	return r.claimableColumns(taskColumns, c, n)
 }
 
-// claimableColumns is the same for some of their columns, with id and priority
-// among them. The states stand in the text. Every runner has a query of its own, and a
-// worker that isolates has a second one for isolated tasks. So each query reads the
-// first rows of its part of an index, and tasks for other workers cost nothing.
+// claimableColumns is claimable for some columns, which must include id and priority. The states stand in the text of
+// the statement. Every runner has a query of its own, and a worker that isolates has a second one for isolated tasks.
+// So each query reads the first rows of its part of an index, and tasks for other workers cost nothing.
 func (r Reader) claimableColumns(columns string, c fermata.ClaimRequest, n int) (string, []any) {
 	w := r.newFilter()
 	if len(c.Projects) > 0 {
@@ -245,18 +244,18 @@ func (r Reader) claimableColumns(columns string, c fermata.ClaimRequest, n int) 
 	return firstOf(received) + " UNION ALL " + firstOf(open), w.args
 }
 
-// claimedRunners are the runners whose tasks the request takes, each once.
+// claimedRunners returns the runners whose tasks the request takes, each once.
 func claimedRunners(c fermata.ClaimRequest) []string {
 	runners := slices.Clone(c.Runners)
 	if c.DrivesAgents() {
-		// Whoever drives agents also takes what names none.
+		// A worker that drives agents also takes tasks that name no runner.
 		runners = append(runners, "")
 	}
 	slices.Sort(runners)
 	return slices.Compact(runners)
 }
 
-// received puts the tasks with something to hand over before the open ones.
+// received moves the tasks in state input_received before the open ones.
 func received(found []*fermata.Task) []*fermata.Task {
 	slices.SortStableFunc(found, func(a, b *fermata.Task) int {
 		return cmp.Compare(claimRank[a.State], claimRank[b.State])
@@ -287,8 +286,8 @@ func (tx *Tx) insertDependencies(t *fermata.Task) {
 	}
 }
 
-// SaveTask writes what may change on a task that was read in this transaction.
-// It fails when the row is no longer the one that was read.
+// SaveTask saves the changed fields of a task that was read in this transaction. The write fails if the row was
+// changed since it was read.
 func (tx *Tx) SaveTask(t *fermata.Task) {
 	t.UpdatedAt = tx.Now()
 	tx.touch(t.ID)
@@ -308,8 +307,7 @@ func (tx *Tx) updateTask(t *fermata.Task) {
 	t.Version++
 }
 
-// SaveTaskText writes what a person may change on a task: texts, priority,
-// labels and dependencies.
+// SaveTaskText writes the fields of a task that a person may change: texts, priority, labels and dependencies.
 func (tx *Tx) SaveTaskText(t *fermata.Task) {
 	tx.touch(t.ID)
 	tx.touch(t.BlockedBy...)
@@ -320,7 +318,7 @@ func (tx *Tx) SaveTaskText(t *fermata.Task) {
 	tx.insertDependencies(t)
 }
 
-// EnsureProject adds a project that is named for the first time.
+// EnsureProject adds a project if it does not exist.
 func (tx *Tx) EnsureProject(name string) {
 	tx.execAny(`INSERT INTO projects (workspace_id, name, created_at) VALUES ($1, $2, $3)
 		ON CONFLICT (workspace_id, name) DO NOTHING`, tx.workspace, name, tx.Now().UnixMilli())

@@ -7,21 +7,21 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Trouble says why the database takes no writes, in words for an operator.
+// Trouble is the reason why the database takes no writes, in words for an operator.
 type Trouble struct { //nolint:errname // it is a state of the database that operators are told of
-	// Reason says what happened.
+	// Reason is a text that tells what happened.
 	Reason string
-	// Hint says what to do.
+	// Hint is a text that tells what to do.
 	Hint string
-	// Since is when it began.
+	// Since is when the trouble began.
 	Since time.Time
-	// Stopped reports that no write is tried any more until the server is started again.
+	// Stopped reports whether no write is tried until the server is started again.
 	Stopped bool
-	// Malformed reports that the database does not hold what was written.
+	// Malformed reports whether the database lacks data that was written to it.
 	Malformed bool
-	// full reports that the disk has no space.
+	// full reports whether the disk has no space.
 	full bool
-	// seen reports that the files themselves show it, which says more than what a statement met.
+	// seen reports whether the files themselves show the trouble. This tells more than the error of a statement.
 	seen bool
 	// cause is the error of the driver.
 	cause error
@@ -41,7 +41,7 @@ func (t *Trouble) Cause() string {
 	return t.cause.Error()
 }
 
-// Refusal is what a caller is told.
+// Refusal returns the error for a caller whose write is refused because of the trouble.
 func (t *Trouble) Refusal() error {
 	e := fermata.Errorf(fermata.CodeUnavailable, "%w", t)
 	e.Hint = t.Hint
@@ -49,7 +49,7 @@ func (t *Trouble) Refusal() error {
 	return e
 }
 
-// Hints of troubles.
+// Hints for operators.
 const (
 	hintStopped = "Fermata writes nothing until it is started again. See what the system says about the disk (dmesg), " +
 		"then restart the server: it checks the database before it serves"
@@ -60,37 +60,37 @@ const (
 	hintReadOnly = "make the file system of the database writable, then restart the server"
 )
 
-// troubleOf returns the trouble that an error carries; nil when it carries none.
+// troubleOf returns the trouble that an error carries, or nil if it carries none.
 func troubleOf(err error) *Trouble {
 	t, _ := errors.AsType[*Trouble](err)
 	return t
 }
 
-// passing is an error that may pass by itself.
+// passing returns a trouble that may pass by itself.
 func passing(reason, hint string, cause error) *Trouble {
 	return &Trouble{Reason: reason, Hint: hint, cause: cause}
 }
 
-// fullDisk is the error of a write that found no space; it may pass by itself.
+// fullDisk returns the trouble of a write that found no space. It may pass by itself.
 func fullDisk(reason string, cause error) *Trouble {
 	t := passing(reason, hintFull, cause)
 	t.full = true
 	return t
 }
 
-// stopError is an error after which nothing may be written.
+// stopError returns a trouble after which nothing may be written.
 func stopError(reason string, cause error) *Trouble {
 	return &Trouble{Reason: reason, Hint: hintStopped, Stopped: true, cause: cause}
 }
 
-// damageError is a malformed database whose files show what was done to them.
+// damageError returns the trouble of a malformed database whose files show the damage.
 func damageError(reason string, cause error) *Trouble {
 	t := malformed(reason, cause)
 	t.seen = true
 	return t
 }
 
-// malformed is the error of a database that does not hold what was written.
+// malformed returns the trouble of a database that lacks data that was written to it.
 func malformed(reason string, cause error) *Trouble {
 	return &Trouble{Reason: reason, Hint: hintMalformed, Stopped: true, Malformed: true, cause: cause}
 }

@@ -21,25 +21,25 @@ type group struct {
 	queue  []statement
 	events []*fermata.Event
 	ahead  ahead
-	// broken is set when the database refused a statement.
+	// broken is the error with which the database refused a statement, or nil.
 	broken error
 }
 
-// Tx is one caller's part of a transaction. It reads like a [Reader], and sees
-// what it and the callers before it wrote, but for events: see [Tx.Adds].
+// Tx is one caller's part of a transaction. It reads like a [Reader], and sees the writes of this caller and of the
+// callers before it. It does not see their events; see [Tx.Adds].
 type Tx struct {
 	Reader
 	g   *group
 	own []statement
-	// saves are tasks whose rows are written once, however often they change.
+	// saves are the saved tasks. The row of each is written once, however often the task changes.
 	saves  []*fermata.Task
 	events []*fermata.Event
-	// carrier is the event added last, until something is added to it.
+	// carrier is the event that was added last, until [Tx.Carrier] returns it.
 	carrier *fermata.Event
 	touched map[string]bool
-	// failed is why a statement could not be made; the write fails with it.
+	// failed is why a statement could not be made. The write fails with this error.
 	failed error
-	// sent reports whether some of its statements reached the database.
+	// sent reports whether some statements of this caller reached the database.
 	sent bool
 }
 
@@ -49,10 +49,10 @@ func (g *group) begin(ctx context.Context) *Tx {
 	return tx
 }
 
-// Now is the instant of the transaction, by the database's clock.
+// Now returns the instant of the transaction, by the database's clock.
 func (tx *Tx) Now() time.Time { return tx.g.now }
 
-// Append adds an event. It is numbered and sealed when the transaction ends.
+// Append adds an event. The event gets its number and its hash when the transaction ends.
 func (tx *Tx) Append(e *fermata.Event) {
 	e.WorkspaceID, e.At = tx.g.workspace, tx.g.now
 	tx.events = append(tx.events, e)
@@ -66,8 +66,8 @@ func (tx *Tx) Adds(kind fermata.EventType) bool {
 	return slices.ContainsFunc(tx.events, is) || slices.ContainsFunc(tx.g.events, is)
 }
 
-// Carrier returns the event that the caller added last, if it is about the
-// task and was not returned before; else nil. More may be said in its data.
+// Carrier returns the event that the caller added last if it is about the task and was not returned before. Otherwise
+// it returns nil. The caller may add more to the event's data.
 func (tx *Tx) Carrier(taskID string) *fermata.Event {
 	e := tx.carrier
 	if e == nil || e.TaskID != taskID {
@@ -77,7 +77,7 @@ func (tx *Tx) Carrier(taskID string) *fermata.Event {
 	return e
 }
 
-// Appended returns how many events the caller has added.
+// Appended returns the number of events that the caller has added.
 func (tx *Tx) Appended() int { return len(tx.events) }
 
 // exec queues a statement that must change exactly one row.
@@ -90,7 +90,7 @@ func (tx *Tx) execAny(sql string, args ...any) {
 	tx.own = append(tx.own, statement{sql: sql, args: args})
 }
 
-// queueSaves turns the saved tasks into statements.
+// queueSaves makes statements of the saved tasks.
 func (tx *Tx) queueSaves() {
 	for _, t := range tx.saves {
 		tx.updateTask(t)
@@ -98,7 +98,7 @@ func (tx *Tx) queueSaves() {
 	tx.saves = tx.saves[:0]
 }
 
-// look sends what is queued and then the look-ups.
+// look sends the queued statements and then the look-ups.
 func (tx *Tx) look(ctx context.Context, lookups ...lookup) error {
 	tx.queueSaves()
 	if len(tx.own) > 0 {
@@ -113,7 +113,7 @@ func (tx *Tx) look(ctx context.Context, lookups ...lookup) error {
 	return err
 }
 
-// joinGroup makes the caller's writes part of the transaction.
+// joinGroup adds the caller's statements and events to the transaction.
 func (tx *Tx) joinGroup() {
 	tx.queueSaves()
 	tx.g.queue = append(tx.g.queue, tx.own...)
@@ -121,7 +121,7 @@ func (tx *Tx) joinGroup() {
 	maps.Copy(tx.g.ahead.touched, tx.touched)
 }
 
-// commit numbers the events, writes what is left and commits.
+// commit numbers the events, sends the remaining statements and commits.
 func (g *group) commit(ctx context.Context) error {
 	if len(g.events) > 0 {
 		last := g.head.Chain
@@ -148,7 +148,8 @@ func (g *group) commit(ctx context.Context) error {
 	return nil
 }
 
-// unavailable wraps a failure of the database. What the failure says about the database itself is told to the caller.
+// unavailable wraps a failure of the database. If the failure tells something about the database itself, the caller
+// sees it.
 func unavailable(act string, err error) error {
 	e := fermata.Errorf(fermata.CodeUnavailable, "the database is not available")
 	e.RetryAfter = time.Second

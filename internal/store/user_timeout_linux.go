@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setUserTimeout makes the kernel give up a connection whose data the other end does not acknowledge.
+// setUserTimeout makes the kernel end a connection when the other end does not acknowledge data within deadAfter.
 func setUserTimeout(_, _ string, c syscall.RawConn) error {
 	var setErr error
 	err := c.Control(func(fd uintptr) {

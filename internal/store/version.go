@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/keys"
 )
 
-// knownVersion is the newest schema version of this program.
+// knownVersion is the newest schema version that this program knows.
 var knownVersion = newestMigration()
 
 func newestMigration() int64 {
@@ -33,9 +33,10 @@ func newestMigration() int64 {
 	return newest
 }
 
-// checkVersion refuses a database that a newer, incompatible program has
-// migrated: this program does not know what that one writes, and would break the
-// chain of events. needed is the oldest schema version that the database accepts.
+// checkVersion returns an error for a database that a newer, incompatible
+// program has migrated. This program does not know the data that the newer one
+// writes, and would break the chain of events. needed is the oldest schema
+// version that the database accepts.
 func checkVersion(needed int64) error {
 	if knownVersion >= needed {
 		return nil
@@ -45,8 +46,9 @@ func checkVersion(needed int64) error {
 		WithHint("stop this program and start the newer one, or restore the backup that was made before the migration")
 }
 
-// migrateUp brings the schema to this program's version. A database that a newer
-// program has migrated stays as it is, and is refused if it does not accept this one.
+// migrateUp brings the schema to this program's version. It does not change a
+// database that a newer program has migrated, and returns an error if that
+// database does not accept this program.
 func migrateUp(ctx context.Context, dialect goose.Dialect, db *sql.DB, ring *keys.Ring) error {
 	provider, err := newProvider(dialect, db, ring)
 	if err != nil {

@@ -10,7 +10,8 @@ func scanView(rs rows) (fermata.SavedView, error) {
 	return v, err
 }
 
-// Views lists a member's views and those that others share, by name.
+// Views lists a member's saved views and the shared views of other members, by
+// name.
 func (r Reader) Views(member string) ([]fermata.SavedView, error) {
 	return list(r, scanView, `SELECT member_id, name, query, shared, updated_at FROM saved_views
 		WHERE workspace_id = $1 AND (member_id = $2 OR shared = 1) ORDER BY name, member_id`, r.workspace, member)

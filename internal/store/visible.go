@@ -8,33 +8,33 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// For returns a reader of what the caller sees of the workspace.
+// For returns a reader that reads only what the caller may see of the workspace.
 func (db *DB) For(ctx context.Context, c fermata.Caller) Reader {
 	return db.In(ctx, c.WorkspaceID).Seeing(c.VisibleProjects())
 }
 
-// Seeing returns a reader that finds only the projects of the set. This bounds tasks and everything that belongs to a task,
-// workflows and their runs, and the numbers of analytics. Rows that belong to no project are found as before.
+// Seeing returns a reader that reads only the projects of the set. This limits tasks and everything that belongs to a
+// task, workflows and their runs, and the numbers of analytics. Rows that belong to no project are not limited.
 func (r Reader) Seeing(projects fermata.ProjectSet) Reader {
 	r.visible = projects
 	return r
 }
 
-// addVisible keeps the rows of the projects. The column names the project.
+// addVisible keeps the rows of visible projects. column is the column with the name of the project.
 func (f *filter) addVisible(projects fermata.ProjectSet, column string) {
 	if !projects.HasAll() {
 		f.conditions = append(f.conditions, f.inProjects(projects, column))
 	}
 }
 
-// visibleTask keeps the rows of a table whose task is in one of the projects.
+// visibleTask keeps the rows of a table whose tasks are in visible projects.
 func (f *filter) visibleTask(projects fermata.ProjectSet, table string) {
 	if !projects.HasAll() {
 		f.conditions = append(f.conditions, f.taskInProjects(projects, table))
 	}
 }
 
-// inProjects is the condition that a column names one of the projects.
+// inProjects returns the condition that a column names a project of the set.
 func (f *filter) inProjects(projects fermata.ProjectSet, column string) string {
 	condition := f.amongCondition(column, projects.Names)
 	if projects.Only {
@@ -43,13 +43,13 @@ func (f *filter) inProjects(projects fermata.ProjectSet, column string) string {
 	return "NOT " + condition
 }
 
-// taskInProjects is the condition that the task of a table's row is in one of the projects.
+// taskInProjects returns the condition that the task of a table's row is in a project of the set.
 func (f *filter) taskInProjects(projects fermata.ProjectSet, table string) string {
 	return fmt.Sprintf("EXISTS (SELECT 1 FROM tasks WHERE tasks.workspace_id = %[1]s.workspace_id AND tasks.id = %[1]s.task_id AND %[2]s)",
 		table, f.inProjects(projects, "tasks.project"))
 }
 
-// amongCondition is the condition that a column names one of the projects.
+// amongCondition returns the condition that a column names one of the projects.
 func (f *filter) amongCondition(column string, projects []string) string {
 	if len(projects) == 0 {
 		return "1 = 0"

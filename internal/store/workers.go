@@ -12,10 +12,10 @@ import (
 // workersKept is how long a worker stays in the list after its last claim.
 const workersKept = 7 * 24 * time.Hour
 
-// mostWorkers is how many workers the list has at most.
+// mostWorkers is the largest number of workers in the list.
 const mostWorkers = 1000
 
-// offer is which tasks a worker takes, as its row keeps it.
+// offer tells which tasks a worker takes, as its row stores it.
 type offer struct {
 	Runners  []string           `json:"runners,omitempty"`
 	Projects []string           `json:"projects,omitempty"`
@@ -24,8 +24,8 @@ type offer struct {
 	Visible  fermata.ProjectSet `json:"visible"`
 }
 
-// SaveWorker records that a worker asked for a task. It removes the workers that have
-// not asked for a week.
+// SaveWorker records that a worker asked for a task. It removes the workers that have not asked for a task for a
+// week.
 func (tx *Tx) SaveWorker(w fermata.Worker) {
 	id, what := workerID(w)
 	now := tx.Now()
@@ -41,7 +41,7 @@ func (tx *Tx) RemoveWorker(w fermata.Worker) {
 	tx.execAny("DELETE FROM workers WHERE workspace_id = $1 AND id = $2", tx.workspace, id)
 }
 
-// workerID returns the key of a worker's row, and its offer as the row keeps it.
+// workerID returns the key of a worker's row, and the text of its offer for the row.
 func workerID(w fermata.Worker) (id, what string) {
 	what = text(offer{w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible})
 	sum := sha256.Sum256([]byte(text([]string{w.Name, what})))
@@ -52,8 +52,8 @@ func workerID(w fermata.Worker) (id, what string) {
 // holder is the name of a worker that holds a task, and the runner of the task.
 type holder struct{ worker, runner string }
 
-// Workers lists the workers that have asked for a task in the last week, the most recent
-// first, and says which of them are running at the instant now.
+// Workers lists the workers that asked for a task in the last week, the most recent first, at most 1000. It marks
+// those that are running at the instant now.
 func (r Reader) Workers(now time.Time) ([]fermata.Worker, error) {
 	var workers []fermata.Worker
 	holds := map[holder]bool{}
@@ -115,7 +115,7 @@ func scanUnclaimed(rs rows) (Unclaimed, error) {
 	return u, err
 }
 
-// WorkerGap is a kind of tasks that no running worker takes.
+// WorkerGap is a kind of task that no running worker takes.
 type WorkerGap struct {
 	Kind  fermata.TaskKind
 	Since time.Time
@@ -137,14 +137,14 @@ func scanGap(rs rows) (WorkerGap, error) {
 	return g, err
 }
 
-// OpenWorkerGap records that from now on no running worker takes tasks of the kind.
+// OpenWorkerGap records that no running worker takes tasks of the kind, since this instant.
 func (tx *Tx) OpenWorkerGap(k fermata.TaskKind) {
 	tx.execAny(`INSERT INTO worker_gaps (workspace_id, runner, project, agent, isolated, since) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (workspace_id, runner, project, agent, isolated) DO NOTHING`,
 		tx.workspace, k.Runner, k.Project, k.Agent, flag(k.Isolated), tx.Now().UnixMilli())
 }
 
-// ofKind is the condition that a gap is of the kind that stands in the parameters $1 to $5.
+// ofKind is the condition that a gap is of the kind in the parameters $1 to $5.
 const ofKind = "workspace_id = $1 AND runner = $2 AND project = $3 AND agent = $4 AND isolated = $5"
 
 // TellWorkerGap records that operators were told of a gap.

@@ -65,8 +65,8 @@ func (tx *Tx) SaveWorkflow(w *fermata.Workflow) {
 		text(actor(w.UpdatedBy)), w.CreatedAt.UnixMilli(), w.UpdatedAt.UnixMilli())
 }
 
-// DeleteWorkflow removes a workflow. Its runs and the definitions that they are
-// pinned to stay.
+// DeleteWorkflow deletes a workflow. Its runs stay, and so do the definitions
+// that they use.
 func (tx *Tx) DeleteWorkflow(name string) {
 	tx.exec("DELETE FROM workflows WHERE workspace_id = $1 AND name = $2", tx.workspace, name)
 	tx.execAny("DELETE FROM schedules WHERE workspace_id = $1 AND workflow = $2", tx.workspace, name)
@@ -78,20 +78,20 @@ func (r Reader) Definition(name, hash string) (string, error) {
 		"SELECT source FROM workflow_definitions WHERE workspace_id = $1 AND name = $2 AND hash = $3", r.workspace, name, hash)
 }
 
-// KeepDefinition keeps a source under its hash.
+// KeepDefinition stores a source under its hash.
 func (tx *Tx) KeepDefinition(name, hash, source string, by fermata.Actor) {
 	tx.execAny(`INSERT INTO workflow_definitions (workspace_id, name, hash, source, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (workspace_id, name, hash) DO NOTHING`, tx.workspace, name, hash, source, text(actor(by)), tx.Now().UnixMilli())
 }
 
-// Schedule is a trigger that fires by the clock.
+// Schedule is a trigger that fires at times of the clock.
 type Schedule struct {
 	WorkspaceID, Workflow string
-	// Trigger is the place among the workflow's triggers.
+	// Trigger is the index of the trigger in the workflow.
 	Trigger        int
 	Cron, Timezone string
-	// Catchup is what happens to what was missed: none, latest or all, where it
-	// is no older than CatchupAge.
+	// Catchup tells which missed times fire later: none, latest or all. Times
+	// older than CatchupAge never fire.
 	Catchup    string
 	CatchupAge time.Duration
 	NextAt     *time.Time
@@ -107,14 +107,15 @@ func scanSchedule(rs rows) (Schedule, error) {
 
 const scheduleColumns = "workspace_id, workflow, trigger_at, cron, timezone, catchup, catchup_age, next_at"
 
-// Schedules lists the schedules of a workflow, or of all where it is empty.
+// Schedules lists the schedules of a workflow, or of all workflows if it is
+// empty.
 func (r Reader) Schedules(workflow string) ([]Schedule, error) {
 	w := r.newFilter()
 	w.equal("workflow", workflow)
 	return list(r, scanSchedule, "SELECT "+scheduleColumns+" FROM schedules WHERE "+w.sql()+" ORDER BY workflow, trigger_at", w.args...)
 }
 
-// DueSchedules lists schedules whose time has come, of every workspace.
+// DueSchedules lists the schedules whose time has come, in all workspaces.
 func (db *DB) DueSchedules(ctx context.Context, now time.Time, limit int) ([]Schedule, error) {
 	return list(db.In(ctx, ""), scanSchedule, "SELECT "+scheduleColumns+` FROM schedules WHERE next_at > 0 AND next_at <= $1
 		ORDER BY next_at LIMIT $2`, now.UnixMilli(), limit)
@@ -130,14 +131,14 @@ func (tx *Tx) SetSchedules(workflow string, all []Schedule) {
 	}
 }
 
-// MoveSchedule sets when a schedule fires next.
+// MoveSchedule sets the instant at which a schedule fires next.
 func (tx *Tx) MoveSchedule(s Schedule, next time.Time) {
 	tx.exec("UPDATE schedules SET next_at = $1 WHERE workspace_id = $2 AND workflow = $3 AND trigger_at = $4",
 		next.UnixMilli(), tx.workspace, s.Workflow, s.Trigger)
 }
 
-// TriggersSeen returns up to which event triggers were looked for; -1 for not
-// at all.
+// TriggersSeen returns the number of the last event that was checked for
+// triggers, or -1 if there is none.
 func (r Reader) TriggersSeen() (int64, error) {
 	found, err := list(r, scanInt, "SELECT event_seq FROM trigger_cursors WHERE workspace_id = $1", r.workspace)
 	if err != nil || len(found) == 0 {
@@ -146,7 +147,8 @@ func (r Reader) TriggersSeen() (int64, error) {
 	return found[0], nil
 }
 
-// SetTriggersSeen moves on up to which event triggers were looked for.
+// SetTriggersSeen stores the number of the last event that was checked for
+// triggers.
 func (tx *Tx) SetTriggersSeen(seq int64) {
 	tx.exec(`INSERT INTO trigger_cursors (workspace_id, event_seq) VALUES ($1, $2)
 		ON CONFLICT (workspace_id) DO UPDATE SET event_seq = excluded.event_seq`, tx.workspace, seq)
@@ -189,14 +191,15 @@ func (tx *Tx) DeleteNamedTool(name string) {
 	tx.exec("DELETE FROM named_tools WHERE workspace_id = $1 AND name = $2", tx.workspace, name)
 }
 
-// WorkflowRunFilter narrows a list of runs.
+// WorkflowRunFilter narrows a list of workflow runs.
 type WorkflowRunFilter struct {
 	Workflow string
 	States   []fermata.TaskState
 	Trigger  fermata.TriggerType
 	Project  string
 	Limit    int
-	// Before is the id behind which the list goes on.
+	// Before is the id after which the list continues; the newest run comes
+	// first.
 	Before string
 }
 
@@ -227,7 +230,7 @@ func scanWorkflowRun(rs rows) (*fermata.WorkflowRun, error) {
 	})
 }
 
-// WorkflowRun returns the run whose task has the id.
+// WorkflowRun returns the workflow run whose task has the id.
 func (r Reader) WorkflowRun(id string) (*fermata.WorkflowRun, error) {
 	run, err := scanOne(r, "run of a workflow", id, scanWorkflowRun, "SELECT "+workflowRunColumns+workflowRunRows+" AND r.task_id = $2", r.workspace, id)
 	if err != nil {
@@ -236,7 +239,7 @@ func (r Reader) WorkflowRun(id string) (*fermata.WorkflowRun, error) {
 	return seen(r, "run of a workflow", id, run, run.Project)
 }
 
-// WorkflowRuns lists runs, newest first.
+// WorkflowRuns lists workflow runs, newest first.
 func (r Reader) WorkflowRuns(f WorkflowRunFilter) ([]*fermata.WorkflowRun, error) {
 	w := &filter{d: r.d, conditions: []string{"1 = 1"}, args: []any{r.workspace}}
 	w.equal("r.workflow", f.Workflow)
@@ -254,7 +257,8 @@ func (r Reader) WorkflowRuns(f WorkflowRunFilter) ([]*fermata.WorkflowRun, error
 		" ORDER BY r.task_id DESC LIMIT $"+itoa(len(w.args)), w.args...)
 }
 
-// FiredRun returns the run that something started already, and "" for none.
+// FiredRun returns the id of the run that was started with the fire key, or ""
+// if there is none.
 func (r Reader) FiredRun(fireKey string) (string, error) {
 	found, err := list(r, scanString, "SELECT task_id FROM workflow_runs WHERE workspace_id = $1 AND fire_key = $2 AND fire_key <> ''",
 		r.workspace, fireKey)
@@ -264,14 +268,15 @@ func (r Reader) FiredRun(fireKey string) (string, error) {
 	return found[0], nil
 }
 
-// OpenRunsApart lists the runs with a concurrency key that have not ended,
-// oldest first.
+// OpenRunsApart lists the workflow runs with a concurrency key that have not
+// ended, oldest first.
 func (r Reader) OpenRunsApart(key string) ([]string, error) {
 	return list(r, scanString, `SELECT r.task_id`+workflowRunRows+` AND r.concurrency_key = $2 AND r.concurrency_key <> ''
 		AND t.state NOT IN ('done', 'failed', 'cancelled', 'skipped') ORDER BY r.task_id`, r.workspace, key)
 }
 
-// InsertWorkflowRun adds what a run is beside its task.
+// InsertWorkflowRun adds the data of a workflow run that its task does not
+// have.
 func (tx *Tx) InsertWorkflowRun(run *fermata.WorkflowRun) {
 	startedBy := ""
 	if run.StartedBy != nil {
@@ -282,7 +287,8 @@ func (tx *Tx) InsertWorkflowRun(run *fermata.WorkflowRun) {
 		text(run.Cause), text(run.Inputs), startedBy, run.FireKey, run.ConcurrencyKey)
 }
 
-// MoveWorkflowRun writes the definition by which a run goes, and its inputs.
+// MoveWorkflowRun stores the definition that a workflow run uses, and its
+// inputs.
 func (tx *Tx) MoveWorkflowRun(run *fermata.WorkflowRun) {
 	tx.exec("UPDATE workflow_runs SET hash = $1, inputs = $2 WHERE workspace_id = $3 AND task_id = $4", run.Hash, text(run.Inputs), tx.workspace, run.ID)
 }
@@ -312,13 +318,13 @@ func scanStep(rs rows) (*fermata.WorkflowStep, error) {
 	})
 }
 
-// Steps lists what became of the steps of a run, in the order in which they
+// Steps lists the occurrences of the steps of a run, in the order in which they
 // began.
 func (r Reader) Steps(taskID string) ([]*fermata.WorkflowStep, error) {
 	return list(r, scanStep, "SELECT "+stepColumns+" FROM steps WHERE workspace_id = $1 AND task_id = $2 ORDER BY position, item", r.workspace, taskID)
 }
 
-// CurrentSteps returns the step that each run is at, by the run's id.
+// CurrentSteps returns the current step of each run, by the run's id.
 func (r Reader) CurrentSteps(taskIDs []string) (map[string]string, error) {
 	at := map[string]string{}
 	if len(taskIDs) == 0 {
@@ -332,7 +338,7 @@ func (r Reader) CurrentSteps(taskIDs []string) (map[string]string, error) {
 	return at, err
 }
 
-// SaveStep writes what became of a step.
+// SaveStep stores the state of a step.
 func (tx *Tx) SaveStep(s *fermata.WorkflowStep) {
 	item, failure := -1, ""
 	if s.Item != nil {
@@ -351,12 +357,12 @@ func (tx *Tx) SaveStep(s *fermata.WorkflowStep) {
 		s.QuestionID, s.ChildID, millis(s.Until), s.StartedAt.UnixMilli(), millis(s.EndedAt))
 }
 
-// EndWaits takes away the instants for which steps of a run wait.
+// EndWaits clears the instants for which the waiting steps of a run wait.
 func (tx *Tx) EndWaits(taskID string) {
 	tx.execAny("UPDATE steps SET until_at = 0 WHERE workspace_id = $1 AND task_id = $2 AND state = 'waiting' AND until_at > 0", tx.workspace, taskID)
 }
 
-// EndSteps ends the steps of a run that are under way.
+// EndSteps ends the steps of a run that are running or waiting.
 func (tx *Tx) EndSteps(taskID string, state fermata.StepState, note string) {
 	tx.execAny(`UPDATE steps SET state = $1, note = $2, ended_at = $3, until_at = 0 WHERE workspace_id = $4 AND task_id = $5
 		AND state IN ('running', 'waiting')`, string(state), note, tx.Now().UnixMilli(), tx.workspace, taskID)

@@ -8,7 +8,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// Policy returns the workspace's policy, the default one when none was set.
+// Policy returns the workspace's policy, or the default one if none was set.
 func (r Reader) Policy() (fermata.Policy, error) {
 	stored, err := scanOne(r, "workspace", r.workspace, scanString, "SELECT policy FROM workspaces WHERE id = $1", r.workspace)
 	if err != nil {
@@ -32,7 +32,8 @@ func (r Reader) Workspaces() ([]string, error) {
 type Count struct {
 	Kind string
 	N    int64
-	// Oldest is the earliest creation in milliseconds, where it was asked for.
+	// Oldest is the earliest instant of creation, in milliseconds. Only
+	// [Reader.CountPending] fills it in.
 	Oldest int64
 }
 
@@ -41,20 +42,20 @@ func scanCount(rs rows) (Count, error) {
 	return c, rs.Scan(&c.Kind, &c.N, &c.Oldest)
 }
 
-// CountPending counts pending questions by type.
+// CountPending counts the pending questions of all workspaces by type.
 func (r Reader) CountPending() ([]Count, error) {
 	return list(r, scanCount, "SELECT type, count(*), min(created_at) FROM questions WHERE status = 'pending' GROUP BY type")
 }
 
-// CountTasks counts tasks by state.
+// CountTasks counts the tasks of all workspaces by state.
 func (r Reader) CountTasks() ([]Count, error) {
 	return list(r, scanCount, "SELECT state, count(*), 0 FROM tasks GROUP BY state")
 }
 
-// Totals are how many tasks, questions and messages a workspace has.
+// Totals are the numbers of tasks, questions and messages of a workspace.
 type Totals struct{ Tasks, Questions, Messages int64 }
 
-// Totals counts them.
+// Totals counts the workspace's tasks, questions and messages.
 func (r Reader) Totals() (Totals, error) {
 	return scanOne(r, "workspace", r.workspace, scanTotals, `SELECT (SELECT count(*) FROM tasks WHERE workspace_id = $1),
 		(SELECT count(*) FROM questions WHERE workspace_id = $1), (SELECT count(*) FROM messages WHERE workspace_id = $1)`, r.workspace)

@@ -11,20 +11,19 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// maxGroup is how many writes share one transaction at most. Groups form by
-// themselves: whatever waits when the last commit is done goes together.
+// maxGroup is the largest number of writes that share one transaction. Groups form by themselves: all writes that
+// wait when a commit ends share the next one.
 const maxGroup = 256
 
-// Write runs fn in a transaction in which nobody else writes into the
-// workspace, and returns when the commit is durable.
+// Write runs fn in a transaction, and returns when the commit is durable. No other transaction writes into the
+// workspace meanwhile.
 //
-// Callers that come together share one transaction and one fsync. The function
-// may run more than once, and no effect of it may leave the process. It must
-// use only tx. Its writes are sent behind its back, with the next read or at
-// the end; when it returns an error, none of them stays.
+// Callers that come together share one transaction and one fsync. The function may run more than once, and must have
+// no effect outside the process. It must read and write only through tx. Its writes are sent later, with the next
+// read or at the end. If it returns an error, none of its writes stays.
 //
-// An error with [fermata.CodeUnavailable] leaves open whether the commit
-// happened: ask again with the same idempotency key.
+// After an error with [fermata.CodeUnavailable], it is unknown whether the commit happened. The caller should try
+// again with the same idempotency key.
 func (db *DB) Write(ctx context.Context, workspace string, fn func(tx *Tx) error, ahead ...Ahead) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -33,8 +32,8 @@ func (db *DB) Write(ctx context.Context, workspace string, fn func(tx *Tx) error
 	if err := db.enqueue(workspace, c); err != nil {
 		return err
 	}
-	// The result is waited for even if ctx ends meanwhile: it is on its way,
-	// and only it knows whether the write counts.
+	// The caller waits for the result even if ctx ends meanwhile. The result is on its way, and only it tells whether
+	// the write counts.
 	return <-c.done
 }
 
@@ -42,13 +41,12 @@ func (db *DB) Write(ctx context.Context, workspace string, fn func(tx *Tx) error
 type call struct {
 	ctx context.Context
 	fn  func(tx *Tx) error
-	// ahead is what fn is going to read.
+	// ahead names the rows that fn will read.
 	ahead []Ahead
 	done  chan error
 }
 
-// writeQueue holds the writes that wait for one workspace, or for the one writer of
-// SQLite.
+// writeQueue holds the writes that wait for one workspace, or for the one writer of SQLite.
 type writeQueue struct {
 	mu      sync.Mutex
 	queue   []*call
@@ -80,7 +78,7 @@ func (db *DB) enqueue(workspace string, c *call) error {
 	return nil
 }
 
-// drain commits groups until nothing waits any more.
+// drain commits groups until no write waits.
 func (db *DB) drain(workspace string, l *writeQueue) {
 	for {
 		l.mu.Lock()
@@ -101,7 +99,7 @@ func (db *DB) drain(workspace string, l *writeQueue) {
 	}
 }
 
-// commitGroup settles every call of the group.
+// commitGroup gives every call of the group its result.
 func (db *DB) commitGroup(workspace string, calls []*call) {
 	if len(calls) == 0 {
 		return
@@ -118,19 +116,18 @@ func (db *DB) commitGroup(workspace string, calls []*call) {
 // errBroken marks a failure before the commit was sent: nothing was written.
 var errBroken = errors.New("transaction rolled back")
 
-// refusal is a call that failed, and why.
+// refusal is a call that failed, and its error.
 type refusal struct {
 	*call
 	err error
 }
 
-// attempt runs the calls in one transaction. It returns the groups that must
-// run again: when a call that failed left traces in the transaction, and when
-// the database broke the transaction before its commit, so that a call that
-// cannot be written fails by itself.
+// attempt runs the calls in one transaction. It returns the groups that must run again. This happens if a failed call
+// left statements in the transaction. It also happens if the database broke the transaction before its commit, so
+// that a call that cannot be written fails alone.
 //
-// A call that fails after others have written saw what they wrote. It is told
-// only after the commit: before, the reason may never become true.
+// A call that fails after other calls have written saw their writes. It gets its error only after the commit, because
+// before the commit the reason might never become true.
 func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 	ctx := context.Background()
 	read := ahead{touched: map[string]bool{}}
@@ -142,7 +139,7 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 	}
 	if err != nil {
 		_ = db.noteFailure(err)
-		// What one call reads ahead may be at fault: the others must not fail with it.
+		// The rows that one call reads ahead may be the cause, and the other calls must not fail because of it.
 		return runAlone(calls, fmt.Errorf("%w: %w", errBroken, err))
 	}
 	g := &group{
@@ -164,7 +161,7 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 			written = append(written, c)
 			open = append(open, c)
 		case len(written) > 0 && tx.sent:
-			// Its writes are in the transaction already: begin anew without it.
+			// The writes of this call are in the transaction already, so the others begin again without it.
 			sess.rollback()
 			return [][]*call{slices.Concat(open, calls[i+1:]), {c}}
 		case len(written) > 0:
@@ -189,8 +186,8 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 	return nil
 }
 
-// runAlone lets each call of a broken transaction run alone. Calls that this
-// cannot help are told the error.
+// runAlone returns the calls of a broken transaction as groups of one call each. If running alone cannot help, it
+// gives the calls the error.
 func runAlone(calls []*call, err error) (again [][]*call) {
 	if len(calls) == 1 || !errors.Is(err, errBroken) || fermata.CodeOf(err) == fermata.CodeUnavailable {
 		tell(calls, err)
@@ -208,7 +205,7 @@ func tell(calls []*call, err error) {
 	}
 }
 
-// safely keeps a panic of one call from taking the others with it.
+// safely runs fn and turns a panic into an error, so that the other calls of the group continue.
 func safely(fn func(tx *Tx) error, tx *Tx) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

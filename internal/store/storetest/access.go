@@ -67,7 +67,7 @@ func memberSubject(s *suite) {
 	})
 }
 
-// twice checks that what was done once is refused the second time.
+// twice checks that do succeeds the first time and is refused the second time.
 func (s *suite) twice(do func(tx *store.Tx, name string)) {
 	s.Helper()
 	s.write(func(tx *store.Tx) { do(tx, "first") })
@@ -106,7 +106,7 @@ func groupsRoundTrip(s *suite) {
 }
 
 func newSession(hash string) *fermata.BrowserSession {
-	// The real clock decides what is too old to keep.
+	// The real clock decides which sessions have expired.
 	now := fermata.Cut(time.Now())
 	return &fermata.BrowserSession{
 		ID: fermata.NewID(fermata.PrefixSession, now), WorkspaceID: store.DefaultWorkspace, Hash: hash, MemberID: "mem_1",

@@ -15,7 +15,7 @@ var aheads = map[string]func(*suite){
 	"a bad one fails alone":               aheadBad,
 }
 
-// aheadSame reads everything with and without reading it ahead.
+// aheadSame checks that reads return the same with and without reading ahead.
 func aheadSame(s *suite) {
 	t := s.task(func(t *fermata.Task) { t.State = fermata.TaskInProgress })
 	waiting := s.task(func(other *fermata.Task) { other.BlockedBy = []string{t.ID} })
@@ -52,7 +52,8 @@ func aheadSame(s *suite) {
 	}
 }
 
-// ahead runs the functions as one group, each with what it reads ahead.
+// ahead runs the functions as one group. Each of them reads ahead the same
+// rows.
 func (s *suite) ahead(want store.Ahead, fns ...func(tx *store.Tx) error) {
 	s.Helper()
 	held, release := make(chan struct{}), make(chan struct{})
@@ -97,8 +98,9 @@ func aheadStale(s *suite) {
 	s.ahead(store.Ahead{Question: q.ID}, change(0), change(1), change(2))
 }
 
-// aheadBad: PostgreSQL refuses an id with a NUL, and with it the round trip
-// that it shares with what others read ahead.
+// aheadBad checks that a bad read-ahead fails alone. PostgreSQL refuses an id
+// with a NUL, and so it refuses the round trip that this read-ahead shares with
+// those of other callers.
 func aheadBad(s *suite) {
 	t := s.task(func(*fermata.Task) {})
 	held, release := make(chan struct{}), make(chan struct{})
@@ -122,8 +124,8 @@ func aheadBad(s *suite) {
 	s.equal([]string{"good"}, s.marks())
 }
 
-// aheadClaims lets eight claims come together: each gets a task of its own, in
-// order, with what its run is to be handed.
+// aheadClaims checks eight claims that come together: each gets a task of its
+// own, in order, with the hand-off to its run.
 func aheadClaims(s *suite) {
 	const claims = 8
 	var want []string

@@ -20,17 +20,17 @@ type Clock struct {
 // StandingClock returns a clock that stands still until it is moved. It is for [store.Options.Clock].
 func StandingClock() *Clock { return &Clock{begun: time.Now()} }
 
-// Now is for [store.Options.Clock], of a clock that stands still.
+// Now returns the time of a standing clock. It is for [store.Options.Clock].
 func (c *Clock) Now() time.Time { return c.begun.Add(c.Offset()) }
 
-// Offset is for [store.Options.ClockOffset].
+// Offset returns how far the clock was moved. It is for [store.Options.ClockOffset].
 func (c *Clock) Offset() time.Duration { return time.Duration(c.ahead.Load()) }
 
-// Advance moves the clock on, or back.
+// Advance moves the clock forward, or back if d is negative.
 func (c *Clock) Advance(d time.Duration) { c.ahead.Add(int64(d)) }
 
-// DatabaseClock is the own clock of a PostgreSQL database. It stands still
-// until it is set, and knows nothing of the clocks of the processes.
+// DatabaseClock is a PostgreSQL database's own clock. It stands still until it is set, and is independent of the
+// clocks of the processes.
 type DatabaseClock struct {
 	tb     testing.TB
 	url    string
@@ -39,12 +39,11 @@ type DatabaseClock struct {
 	passed atomic.Int64
 }
 
-// elapsed is the time that has passed by the clock.
+// elapsed returns the time that has passed by the clock.
 func (c *DatabaseClock) elapsed() time.Duration { return time.Duration(c.passed.Load()) }
 
-// PostgresWithClock returns the options of an empty PostgreSQL schema whose
-// sessions live in the time zone and read the clock that is returned. It is
-// false where PostgreSQL is left out.
+// PostgresWithClock returns the options of an empty PostgreSQL schema and the clock that its sessions read. The
+// sessions use the time zone. The result is false if PostgreSQL is left out.
 func PostgresWithClock(tb testing.TB, zone string, at time.Time) (store.Options, *DatabaseClock, bool) {
 	tb.Helper()
 	if os.Getenv(PostgresEnv) == "none" {
@@ -57,7 +56,7 @@ func PostgresWithClock(tb testing.TB, zone string, at time.Time) (store.Options,
 		INSERT INTO %[1]s.clock VALUES ('%[2]s');
 		CREATE FUNCTION %[1]s.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT at FROM %[1]s.clock'`,
 		c.schema, at.Format(time.RFC3339Nano)))
-	// PostgreSQL's own functions come first unless the path says otherwise.
+	// PostgreSQL looks for its own functions first, unless the search path names pg_catalog later.
 	u, err := url.Parse(opts.URL)
 	if err != nil {
 		tb.Fatal(err)
@@ -69,7 +68,7 @@ func PostgresWithClock(tb testing.TB, zone string, at time.Time) (store.Options,
 	return store.Options{URL: u.String(), MaxConns: opts.MaxConns, Elapsed: c.elapsed, Keys: opts.Keys}, c, true
 }
 
-// Set lets time pass until the clock shows an instant.
+// Set lets time pass until the clock shows the instant.
 func (c *DatabaseClock) Set(at time.Time) {
 	c.tb.Helper()
 	c.passed.Store(int64(at.Sub(c.begun)))

@@ -18,8 +18,7 @@ var clocks = map[string]func(*suite){
 	"a machine with another time":          clockApart,
 }
 
-// jumping opens the database again, with a clock that is wrong by what the
-// returned variable holds.
+// jumping opens the database again. The returned variable is the error of its clock.
 func (s *suite) jumping() (*store.DB, *time.Duration) {
 	s.Helper()
 	var wrong time.Duration
@@ -48,7 +47,7 @@ func clockApart(s *suite) {
 	*wrong = -8 * time.Second
 	want := 8 * time.Second
 	if db.Dialect() == "sqlite" {
-		// The database has the clock of the machine.
+		// SQLite uses the clock of the machine.
 		want = 0
 	}
 	s.ok(db.WatchClock(s.Context()))
@@ -122,7 +121,7 @@ func clockEndsLeases(s *suite) {
 	left(map[string]bool{ended.ID: false, other.ID: true})
 }
 
-// Everything here was written by a clock that was an hour ahead and was set back since.
+// clockLetsGo checks rows that were written by a clock that was an hour ahead and was then set back.
 func clockLetsGo(s *suite) {
 	before := s.reading(s.db).Add(time.Hour)
 	q := s.question(func(*fermata.Question) {})

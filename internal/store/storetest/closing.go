@@ -16,7 +16,7 @@ var closings = map[string]func(*suite){
 	"a close that fails":        closingFailed,
 }
 
-// closed adds a question that was asked some minutes after noon and closed.
+// closed adds a question that was asked some minutes after noon, and closes it.
 func (s *suite) closed(minute int, change func(q *fermata.Question)) *fermata.Question {
 	s.Helper()
 	at := noon.Add(time.Duration(minute) * time.Minute)
@@ -32,7 +32,8 @@ func (s *suite) closed(minute int, change func(q *fermata.Question)) *fermata.Qu
 	return q
 }
 
-// hour is a filter of what was asked in the hour after noon.
+// hour returns a filter of the questions that were asked in the hour after
+// noon.
 func hour(by store.Dimension) store.ClosingFilter {
 	return store.ClosingFilter{Asked: fermata.Period{From: noon, To: noon.Add(time.Hour)}, By: by}
 }
@@ -138,8 +139,8 @@ func closingCommon(s *suite) {
 	s.equal([]string{"which colour?/0 cancelled agent 0s ×1"}, counted(counts))
 }
 
-// closingFailed: a question that is not closed is not counted, and one that is
-// closed is counted once.
+// closingFailed checks that a question that is not closed is not counted, and
+// that a closed one is counted once.
 func closingFailed(s *suite) {
 	q := s.closed(0, timedOut)
 	again := *q

@@ -147,7 +147,7 @@ func eventSeqAt(s *suite) {
 			marked(tx, "a")
 			times = append(times, tx.Now())
 			if i%2 == 0 {
-				// Several events of one instant.
+				// These events have the same instant.
 				marked(tx, "b")
 				times = append(times, tx.Now())
 			}

@@ -37,7 +37,7 @@ func good(name string) func(tx *store.Tx) error {
 	return func(tx *store.Tx) error { marked(tx, name); return nil }
 }
 
-// failed says which of the writes failed.
+// failed returns the indexes of the writes that failed.
 func failed(errs []error) []int {
 	bad := []int{}
 	for i, err := range errs {
@@ -129,7 +129,7 @@ func groupRunsNoMore(s *suite) {
 	s.equal([]string{"d"}, s.marks())
 }
 
-// unreadable is a text with which PostgreSQL refuses a query only when it runs.
+// unreadable is a text that PostgreSQL refuses only when the query runs.
 const unreadable = "\x00"
 
 func groupQueryFails(s *suite) {
@@ -178,8 +178,8 @@ func groupSees(s *suite) {
 	s.equal([]int{}, failed(errs))
 }
 
-// groupMany lets many writers of every kind meet: only the guilty fail, and
-// everybody else's effect is there once.
+// groupMany checks many writers of every kind at once: only the wrong ones
+// fail, and each of the others takes effect once.
 func groupMany(s *suite) {
 	const writers = 200
 	counter := s.task(func(*fermata.Task) {})
@@ -249,7 +249,8 @@ func groupCancelled(s *suite) {
 	}
 }
 
-// groupCancelledLater: once a write is under way only its result counts.
+// groupCancelledLater checks that a write that is under way ignores the end of
+// its context.
 func groupCancelledLater(s *suite) {
 	ctx, cancel := context.WithCancel(s.Context())
 	s.ok(s.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error { cancel(); marked(tx, "a"); return nil }))

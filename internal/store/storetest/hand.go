@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Exec changes rows behind the store's back, as a foreign hand would.
+// Exec changes rows without the store, like another program that writes into the database.
 func Exec(tb testing.TB, opts store.Options, statements string) {
 	tb.Helper()
 	if store.IsPostgres(opts.URL) {
@@ -29,7 +29,8 @@ func Exec(tb testing.TB, opts store.Options, statements string) {
 	}
 }
 
-// OpenFile opens a SQLite file behind the store's back. Its statements wait for whoever writes at that moment, up to five seconds.
+// OpenFile opens a SQLite file without the store. Its statements wait up to five seconds for a writer that holds the
+// file.
 func OpenFile(tb testing.TB, path string) *sql.DB {
 	tb.Helper()
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=busy_timeout(5000)")
@@ -39,7 +40,7 @@ func OpenFile(tb testing.TB, path string) *sql.DB {
 	return db
 }
 
-// Rows reads rows of two texts behind the store's back.
+// Rows reads rows of two texts without the store.
 func Rows(tb testing.TB, opts store.Options, query string) (out [][2]string) {
 	tb.Helper()
 	var db *sql.DB

@@ -41,7 +41,7 @@ func inboxHeld(s *suite) {
 		return len(s.overdue(at, 10).Held)
 	}
 	s.equal([]int{0, 1}, []int{due(held.ReleaseAt.Add(-time.Millisecond)), due(held.ReleaseAt)})
-	// Taken back and given again: the later instant counts.
+	// The answer was taken back and given again, so the later instant counts.
 	again := *held
 	again.ReleaseAt = noon.Add(time.Minute)
 	q.Held = nil
@@ -63,7 +63,7 @@ func closed(q *fermata.Question) {
 	q.Resolution = &fermata.Resolution{Status: fermata.Answered, DecidedBy: fermata.ActorHuman, AnsweredBy: &alice, At: noon}
 }
 
-// mine are the questions that the store finds for a caller.
+// mine returns the questions that the store finds for a caller.
 func (s *suite) mine(c fermata.Caller) []string {
 	s.Helper()
 	got, err := s.read().Questions(store.QuestionFilter{Status: "pending", For: &c, Limit: 50})
@@ -88,7 +88,8 @@ func inboxFor(s *suite) {
 	s.ids(nil, s.mine(fermata.Caller{Role: fermata.RoleViewer}))
 }
 
-// inboxRoles: what a role reaches depends on the project, as the one rule says.
+// inboxRoles checks that a member's role depends on the project, as
+// [fermata.Question.MayAnswer] says.
 func inboxRoles(s *suite) {
 	var all []*fermata.Question
 	for _, project := range []string{"default", "web", "shop"} {

@@ -17,12 +17,11 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// leakWithin is how long goroutines may take to end after the last test, on a
-// machine with much else to do.
+// leakWithin is how long goroutines may take to end after the last test, on a busy machine.
 const leakWithin = time.Minute
 
-// Main runs the tests of a package, drops the schemas that they shared, and
-// fails when goroutines outlive them.
+// Main runs the tests of a package and drops the schemas that they shared. It fails if goroutines remain after the
+// tests.
 func Main(m *testing.M) {
 	used.on = true
 	flag.Parse()
@@ -42,7 +41,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// leaked returns the stacks of the goroutines that do not end.
+// leaked returns the stacks of the goroutines that do not end within leakWithin.
 func leaked() string {
 	end := time.NewTimer(leakWithin)
 	defer end.Stop()
@@ -59,7 +58,7 @@ func leaked() string {
 	}
 }
 
-// others returns the stacks of all goroutines but this one and the runtime's.
+// others returns the stacks of all goroutines except this one and the runtime's.
 func others() string {
 	buf := make([]byte, 4<<20)
 	buf = buf[:runtime.Stack(buf, true)]
@@ -72,11 +71,11 @@ func others() string {
 	return strings.Join(left, "\n\n")
 }
 
-// used are the schemas that the next test may take.
+// used holds the schemas that the next test may take.
 var used = pool{conns: map[string]*pgx.Conn{}}
 
-// pool keeps schemas and a connection for each. The connection empties the schema faster than a new one, which would
-// have to read the tables of the schema first.
+// pool keeps schemas, and a connection for each. This connection empties the schema faster than a new one, which
+// would first have to read the tables of the schema.
 type pool struct {
 	mu    sync.Mutex
 	on    bool
@@ -95,7 +94,7 @@ func (p *pool) take() string {
 	return schema
 }
 
-// give empties a schema and keeps it. It reports false when that cannot be.
+// give empties a schema and puts it into the pool. It reports whether this succeeded.
 func (p *pool) give(url, schema string) bool {
 	if !p.on {
 		return false
@@ -123,7 +122,7 @@ func (p *pool) give(url, schema string) bool {
 	return true
 }
 
-// drop drops the schemas that are free, and closes the connections.
+// drop drops all schemas of the pool and closes their connections.
 func (p *pool) drop() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,8 +136,8 @@ func (p *pool) drop() error {
 	return errors.Join(errs...)
 }
 
-// emptied brings a schema back to what the migrations leave. A table that is
-// new must be in here: the suite looks for rows that stay.
+// emptied removes all rows that the migrations did not create. A new table must be added here; replicasEmptied checks
+// this.
 const emptied = `SET search_path TO %s;
 	DELETE FROM member_groups; DELETE FROM browser_sessions; DELETE FROM sign_in_links; DELETE FROM sign_in_flows; DELETE FROM passkeys;
 	DELETE FROM answer_link_generations; DELETE FROM held_answers; DELETE FROM snoozes; DELETE FROM saved_views; DELETE FROM read_marks;

@@ -41,8 +41,8 @@ func (s *suite) question(change func(q *fermata.Question)) *fermata.Question {
 	return q
 }
 
-// action has spaces, an order of keys and characters that JSON may write in
-// another way.
+// action has spaces, an order of keys and characters that a JSON encoder may
+// write differently.
 const action = "{ \"z\": 1.0,\n  \"a\" : \"<&>\u00e9\\u00e9\" }"
 
 func questionRoundTrip(s *suite) {
@@ -184,7 +184,7 @@ func questionKey(s *suite) {
 	if err := s.try(func(tx *store.Tx) error { tx.InsertQuestion(second); return nil }); err == nil {
 		s.Error("two questions of one asker have one idempotency key")
 	}
-	// Another asker has keys of his own.
+	// Another asker has separate keys.
 	other := fermata.Actor{Kind: fermata.ActorAgent, ID: "tok_other"}
 	third := newQuestion("task_3")
 	third.IdempotencyKey, third.AskedBy = "k", other

@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// replicas are several handles on one database.
+// replicas are tests with several handles on one database.
 var replicas = map[string]func(*suite){
 	"write at the same time": replicasWrite,
 	"hear of commits":        replicasHear,
@@ -80,7 +80,8 @@ func replicasHear(s *suite) {
 			}
 		})
 	}()
-	// Listening begins at some time: tell until it is heard.
+	// It is unknown when listening begins, so the commit is announced until it
+	// is heard.
 	for told := false; !told; {
 		s.ok(other.Notify(s.Context(), store.DefaultWorkspace))
 		select {
@@ -96,7 +97,8 @@ func replicasHear(s *suite) {
 	}
 }
 
-// replicasNotice: a process is seen from when it listens until it ends.
+// replicasNotice checks that a process is seen from the moment when it listens
+// until it ends.
 func replicasNotice(s *suite) {
 	s.onlyPostgres()
 	other := s.config.Open(s.T, s.opts)
@@ -140,8 +142,8 @@ func replicasMigrate(s *suite) {
 	s.equal(0, len(verify(s, s.config.Open(s.T, opts))))
 }
 
-// replicasEmptied: a schema that the next test takes keeps no row of this one.
-// A table that a migration adds must be emptied as well.
+// replicasEmptied checks that a schema that the next test takes keeps no row of
+// this test. A table that a migration adds must be emptied as well.
 func replicasEmptied(s *suite) {
 	s.onlyPostgres()
 	conn, err := pgx.Connect(s.Context(), s.opts.URL)

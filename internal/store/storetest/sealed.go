@@ -19,10 +19,10 @@ var secrets = map[string]func(*suite){
 	"keys that fit are found at the start": keysAreChecked,
 }
 
-// sesame is in every secret of the tests.
+// sesame is part of every secret of the tests.
 const sesame = "sesame-open"
 
-// addSecrets writes a secret into every column that holds some.
+// addSecrets writes a secret into every column that holds secrets.
 func (s *suite) addSecrets() {
 	s.Helper()
 	s.write(func(tx *store.Tx) {
@@ -60,7 +60,7 @@ func secretsAreSealed(s *suite) {
 	s.secretsOpen(s.db)
 }
 
-// secretsOpen wants the secrets to be read as they were written.
+// secretsOpen checks that the secrets are read as they were written.
 func (s *suite) secretsOpen(db *store.DB) {
 	s.Helper()
 	r := db.In(s.Context(), store.DefaultWorkspace)
@@ -84,7 +84,8 @@ func (s *suite) secretsOpen(db *store.DB) {
 	s.equal(sesame, string(key))
 }
 
-// dump reads the columns that hold secrets as they stand in the database.
+// dump returns the columns that hold secrets as they are stored in the
+// database.
 func (s *suite) dump() map[string]string {
 	s.Helper()
 	out := map[string]string{}
@@ -159,12 +160,13 @@ func secretsAreResealed(s *suite) {
 	s.ok(err)
 	s.equal(0, n)
 	s.secretsOpen(db)
-	// A replica that started before finds the new key in the file.
+	// A replica that started before the change finds the new key in the file.
 	opts.Keys = before
 	s.secretsOpen(s.config.Open(s.T, opts))
 }
 
-// rekey seals the check of the keys with another ring, as if the database were new.
+// rekey seals the row that checks the keys with another ring, as if the
+// database were new.
 func (s *suite) rekey(ring *keys.Ring) {
 	s.Helper()
 	sealed, err := ring.Seal(ring.Current(), []byte("fermata"), "key_check", "sealed", store.DefaultWorkspace, "")

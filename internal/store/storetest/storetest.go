@@ -19,8 +19,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// PostgresEnv names the variable with the address of a PostgreSQL that tests
-// may use. The value "none" leaves PostgreSQL out on purpose.
+// PostgresEnv is the environment variable with the address of a PostgreSQL server for tests. The value "none" leaves
+// PostgreSQL out on purpose.
 const PostgresEnv = "FERMATA_TEST_POSTGRES"
 
 // Each runs a test on both databases.
@@ -29,7 +29,8 @@ func Each(t *testing.T, test func(t *testing.T, opts store.Options)) {
 	EachKind(t, func(t *testing.T, empty func(testing.TB) store.Options) { test(t, empty(t)) })
 }
 
-// EachAlone runs a test on both databases. Nobody else uses them afterwards, so the test may undo migrations.
+// EachAlone runs a test on both databases. No other test uses these databases afterwards, so the test may undo
+// migrations.
 func EachAlone(t *testing.T, test func(t *testing.T, opts store.Options)) {
 	t.Helper()
 	Each(t, func(t *testing.T, opts store.Options) {
@@ -40,7 +41,7 @@ func EachAlone(t *testing.T, test func(t *testing.T, opts store.Options)) {
 	})
 }
 
-// EachKind runs a test on both databases. The test makes as many empty ones as it needs.
+// EachKind runs a test on both databases. The test calls empty for each empty database that it needs.
 func EachKind(t *testing.T, test func(t *testing.T, empty func(testing.TB) store.Options)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -57,8 +58,8 @@ func EachKind(t *testing.T, test func(t *testing.T, empty func(testing.TB) store
 	})
 }
 
-// SQLite returns the options of a new SQLite file. It is migrated already: a
-// copy costs less than the migrations.
+// SQLite returns the options of a new SQLite file that is already migrated: copying a template costs less than the
+// migrations.
 func SQLite(tb testing.TB) store.Options {
 	tb.Helper()
 	migrated, err := template()
@@ -72,10 +73,10 @@ func SQLite(tb testing.TB) store.Options {
 	return opts
 }
 
-// MasterKeys seal the secrets of every database of the process that runs the tests.
+// MasterKeys are the keys that seal the secrets of every database of the test process.
 var MasterKeys = keys.New()
 
-// EmptySQLite returns the options of a SQLite file that is not there yet.
+// EmptySQLite returns the options of a SQLite file that does not exist yet.
 func EmptySQLite(tb testing.TB) store.Options {
 	tb.Helper()
 	return store.Options{URL: filepath.Join(tb.TempDir(), "fermata.db"), Keys: MasterKeys}
@@ -93,7 +94,7 @@ var template = sync.OnceValues(func() (data []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// Closing writes everything into the one file.
+	// Closing moves the whole write-ahead log into the one file.
 	if err := errors.Join(db.Migrate(context.Background()), db.Close()); err != nil {
 		return nil, err
 	}
@@ -102,10 +103,10 @@ var template = sync.OnceValues(func() (data []byte, err error) {
 
 var schemas atomic.Int64
 
-// Postgres returns the options of a PostgreSQL schema without rows. It is
-// dropped after the test, or used again by the next one where [Main] drops all
-// of them in the end: making one costs more than most tests. On a busy machine
-// a write may stand still for longer than five seconds.
+// Postgres returns the options of a PostgreSQL schema without rows. The schema is dropped after the test. If [Main]
+// drops all schemas at the end, the next test gets this one, because creating a schema costs more than most tests.
+// The stall limit is longer than the default of five seconds, because on a busy machine a write may stand still for
+// longer.
 func Postgres(tb testing.TB) store.Options {
 	tb.Helper()
 	url := postgresURL(tb)
@@ -121,8 +122,7 @@ func Postgres(tb testing.TB) store.Options {
 	return store.Options{URL: url, Schema: schema, MaxConns: 4, StallLimit: patience.Limit(), Keys: MasterKeys}
 }
 
-// EmptyPostgres returns the options of a PostgreSQL schema that is not there
-// yet, and that is dropped after the test.
+// EmptyPostgres returns the options of a PostgreSQL schema that does not exist yet. It is dropped after the test.
 func EmptyPostgres(tb testing.TB) store.Options {
 	tb.Helper()
 	url, schema := postgresURL(tb), newSchema()

@@ -15,13 +15,13 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// Config says how the suite opens a database.
+// Config tells the suite how to open a database.
 type Config struct {
-	// Options are those of a new, empty database.
+	// Options returns the options of a new, empty database.
 	Options func(tb testing.TB) store.Options
-	// Open opens and migrates it, and closes it after the test.
+	// Open opens and migrates the database, and closes it after the test.
 	Open func(tb testing.TB, opts store.Options) *store.DB
-	// Queued counts the writes that wait for a workspace's next group.
+	// Queued returns the number of writes that wait for a workspace's next group.
 	Queued func(db *store.DB, workspace string) int
 }
 
@@ -41,7 +41,7 @@ var nouns = map[string]map[string]func(*suite){
 	"inbox": inbox, "clock": clocks, "visible": visible, "worker": workers,
 }
 
-// Run checks that a database keeps every promise of the store.
+// Run checks that a database keeps every guarantee of the store.
 func Run(t *testing.T, config Config) {
 	for noun, facts := range nouns {
 		for fact, test := range facts {
@@ -57,7 +57,7 @@ func Run(t *testing.T, config Config) {
 // noon is an instant with the precision that both databases keep.
 var noon = time.Date(2026, 7, 1, 12, 0, 0, 123_000_000, time.UTC)
 
-// hard is a text that is easily damaged on the way.
+// hard is a text with characters that are often damaged by wrong encoding or quoting.
 const hard = "żółw 🎼 '\"\\ %_ \u2028 <b>&amp;</b>\r\n\t$1 ?"
 
 var (
@@ -114,8 +114,8 @@ func (s *suite) ids(want []string, got []string) {
 	s.equal(want, got)
 }
 
-// verify checks that the events are numbered without a gap, that every hash
-// fits, and that the head is the last one's. It returns them.
+// verify checks that the events are numbered without gaps, that every hash is right, and that the head is the last
+// event. It returns the events.
 func (s *suite) verify() []*fermata.Event {
 	s.Helper()
 	return verify(s, s.db)
@@ -136,8 +136,7 @@ func verify(s *suite, db *store.DB) []*fermata.Event {
 	return all
 }
 
-// together runs the functions as one group, in this order: the queue is held
-// until all of them wait.
+// together runs the functions as one group, in this order. It holds the queue until all of them wait.
 func (s *suite) together(fns ...func(tx *store.Tx) error) []error {
 	s.Helper()
 	held, release := make(chan struct{}), make(chan struct{})
@@ -165,7 +164,7 @@ func (s *suite) together(fns ...func(tx *store.Tx) error) []error {
 	return errs
 }
 
-// awaitQueued waits until n writes are in the queue. It yields first, because that is usually enough.
+// awaitQueued waits until n writes are in the queue. It yields first, because this is usually enough.
 func (s *suite) awaitQueued(n int) {
 	s.Helper()
 	queued := func() bool { return s.config.Queued(s.db, store.DefaultWorkspace) >= n }
@@ -178,7 +177,7 @@ func (s *suite) awaitQueued(n int) {
 	patience.Await(s, fmt.Sprintf("%d writes are in the queue", n), queued)
 }
 
-// marked appends an event by which a write is known.
+// marked appends an event that identifies a write.
 func marked(tx *store.Tx, name string) {
 	tx.Append(&fermata.Event{Type: fermata.EventProgressReported, Actor: robot, Data: fmt.Appendf(nil, "{\"mark\":%q}", name)})
 }

@@ -27,7 +27,7 @@ var tasks = map[string]func(*suite){
 	"changed by the way":                   taskChangedByTheWay,
 }
 
-// newTask returns a task with the least that a row needs.
+// newTask returns a task with only the fields that a row needs.
 func newTask(title string) *fermata.Task {
 	return &fermata.Task{
 		ID: id(fermata.PrefixTask), WorkspaceID: store.DefaultWorkspace, Project: fermata.DefaultProject, Title: title,
@@ -208,7 +208,7 @@ func taskFilters(s *suite) {
 	}
 }
 
-// taskOrders: every order is one list from its first page to its last, with
+// taskOrders checks that the pages of every order together are one list, with
 // states and without.
 func taskOrders(s *suite) {
 	var made []*fermata.Task
@@ -398,8 +398,9 @@ func taskOtherWorkspace(s *suite) {
 	s.code(err, fermata.CodeNotFound)
 }
 
-// taskChangedByTheWay: a write that reaches rows without asking for them by
-// their id makes what the next one of the group read ahead stale.
+// taskChangedByTheWay checks a write that changes rows which it did not read by
+// their id. It must make stale the rows that the next write of the group has
+// read ahead.
 func taskChangedByTheWay(s *suite) {
 	t := s.task(func(t *fermata.Task) { t.State = fermata.TaskInProgress })
 	q := s.question(func(q *fermata.Question) { q.TaskID = t.ID })

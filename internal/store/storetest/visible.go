@@ -16,7 +16,7 @@ var visible = map[string]func(*suite){
 	"claims":              visibleClaims,
 }
 
-// seeing are readers who see the project web of the two projects web and shop.
+// seeing returns readers that see the project web but not the project shop.
 func (s *suite) seeing() map[string]store.Reader {
 	return map[string]store.Reader{
 		"only web":     s.read().Seeing(fermata.ProjectSet{Only: true, Names: []string{"web"}}),
@@ -24,10 +24,11 @@ func (s *suite) seeing() map[string]store.Reader {
 	}
 }
 
-// nothing is a reader who sees no project.
+// nothing returns a reader that sees no project.
 func (s *suite) nothing() store.Reader { return s.read().Seeing(fermata.ProjectSet{Only: true}) }
 
-// inProjects makes a task with a question in each of the projects, and a task that waits for it.
+// inProjects makes a task with a question in each of the projects. It also makes, in each project, a task that waits
+// for the task in web.
 func (s *suite) inProjects() (tasks, waiting map[string]*fermata.Task, questions map[string]*fermata.Question) {
 	s.Helper()
 	tasks, waiting, questions = map[string]*fermata.Task{}, map[string]*fermata.Task{}, map[string]*fermata.Question{}

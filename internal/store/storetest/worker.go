@@ -17,7 +17,7 @@ var workers = map[string]func(*suite){
 	"gaps and what ended": workerGaps,
 }
 
-// now is the time of the database.
+// now returns the time of the database.
 func (s *suite) now() time.Time {
 	s.Helper()
 	now, err := s.db.Now(s.Context())

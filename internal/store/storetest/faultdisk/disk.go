@@ -1,5 +1,5 @@
-// Package faultdisk is a disk for SQLite whose writes and fsyncs fail when a test says so. It is a VFS: it hands
-// everything on to SQLite's own, but for the calls that fail.
+// Package faultdisk is a disk for SQLite whose writes and fsyncs fail when a test says so. It is a VFS that passes
+// every call to SQLite's own VFS, except the calls that fail.
 package faultdisk
 
 import (
@@ -11,27 +11,27 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Name is the name of the VFS, for the parameter vfs of an address.
+// Name is the name of the VFS, for the parameter vfs of a database address.
 const Name = "faulty"
 
-// Fault is a call that fails.
+// Fault is the kind of call that fails.
 type Fault int
 
 // The faults.
 const (
 	// None lets every call succeed.
 	None Fault = iota
-	// FailSync makes an fsync fail; what was written before it is dropped by the kernel, and later ones succeed.
+	// FailSync makes an fsync fail. The kernel drops the data that was written before it, and later syncs succeed.
 	FailSync
 	// FailWrite makes a write fail.
 	FailWrite
 )
 
-// Disk is where faults are set, for the files whose path has a prefix.
+// Disk holds the faults of the databases, by path.
 type Disk struct {
 	mu     sync.Mutex
 	faults map[string]plan
-	// failed counts the calls that failed, by prefix.
+	// failed counts the failed calls, by the path of the database.
 	failed map[string]int
 }
 
@@ -42,10 +42,10 @@ type plan struct {
 	once   bool
 }
 
-// The is the one disk of the process.
+// The is the only disk of the process.
 var The = &Disk{faults: map[string]plan{}, failed: map[string]int{}}
 
-// Register makes the disk known to SQLite.
+// Register registers the disk with SQLite.
 var Register = sync.OnceFunc(register)
 
 // Fail makes calls on the file database+suffix fail: once, or until the fault is set to None.
@@ -62,7 +62,7 @@ func (d *Disk) Failed(database string) int {
 	return d.failed[database]
 }
 
-// fails reports whether a call on a path fails.
+// fails reports whether a call on a path must fail, and counts it.
 func (d *Disk) fails(path string, fault Fault) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -101,14 +101,14 @@ func register() {
 	sqlite3.Xsqlite3_vfs_register(tls, own, 0)
 }
 
-// address is a function as SQLite calls it.
+// address returns the address of a function in the form in which SQLite calls it.
 func address[F any](fn F) uintptr {
 	pinned := &struct{ fn F }{fn}
 	kept = append(kept, pinned)
 	return *(*uintptr)(unsafe.Pointer(pinned))
 }
 
-// kept keeps the functions from the collector.
+// kept protects the functions from the garbage collector.
 var kept []any
 
 type (
@@ -119,10 +119,10 @@ type (
 
 func call[F any](fn uintptr) F { return *(*F)(unsafe.Pointer(&struct{ fn uintptr }{fn})) }
 
-// at returns what is at an address of SQLite's own memory.
+// at returns a pointer to the value at an address in SQLite's own memory.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-// open opens a file with SQLite's own VFS, and takes its writes and syncs over.
+// open opens a file with SQLite's own VFS, and replaces its methods for writes and syncs.
 func open(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) int32 {
 	own := at[sqlite3.Tsqlite3_vfs](base)
 	rc := call[openFunc](own.FxOpen)(tls, base, name, file, flags, out)
@@ -135,7 +135,7 @@ func open(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) int32 
 	return rc
 }
 
-// originals are the tables of methods that were taken over, by the copy.
+// originals are the original tables of methods, by the address of the copy.
 var originals sync.Map
 
 func takeOver(table uintptr) uintptr {
