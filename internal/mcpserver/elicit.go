@@ -13,7 +13,8 @@ import (
 
 const (
 	// formsInResults is the first version of the protocol in which a server
-	// sends a form in the result of a call instead of a request of its own.
+	// sends a form in the result of a call. Before, it sends a request of its
+	// own.
 	formsInResults = "2026-07-28"
 	// formKey is the name of the only form in a result.
 	formKey = "answer"

@@ -1,7 +1,7 @@
 package mcpserver
 
 // schema is a JSON Schema. The schemas are written by hand, so that every
-// client accepts them: they have no lists of types and no references, and every
+// client accepts them. They have no lists of types and no references, and every
 // array has the schema of its items.
 
 type schema = map[string]any

@@ -9,8 +9,8 @@ import (
 )
 
 // An agent that waits outside any run gets a person's message at once, with
-// advice what to do. The message counts as handed over from then on, and is
-// returned only once.
+// advice. The message counts as handed over from then on, and is returned only
+// once.
 func TestWordsReachAnAgentThatWaits(t *testing.T) {
 	t.Parallel()
 	each(t, func(a *agent) {

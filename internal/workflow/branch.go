@@ -8,7 +8,7 @@ import (
 )
 
 // branch returns the value that expressions see as the git branch of a step with its own working copy. It is the name
-// of the branch once the step is done, a list of names for a step with items, and nil for every other step.
+// of the branch once the step is done. For a step with items it is a list of names, and for every other step nil.
 func (x *execution) branch(step *definition.Step, row *fermata.WorkflowStep) any {
 	if !step.OwnCopy {
 		return nil
@@ -27,7 +27,7 @@ func (x *execution) branch(step *definition.Step, row *fermata.WorkflowStep) any
 }
 
 // branchOf returns the git branch of the task that a worker did for a row, or nil until the row is done. A simulation
-// has no tasks: there the branch is named after the step.
+// has no tasks, so its branches are named after the steps.
 func (x *execution) branchOf(row *fermata.WorkflowStep) any {
 	switch {
 	case row.State != fermata.StepDone:

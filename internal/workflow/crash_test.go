@@ -271,8 +271,8 @@ steps:
   - {id: last, tool: publish}
 `
 
-// judge checks a run that has ended: every step had its effect at least once, always with the same key and the same
-// input, and the answer counted once.
+// judge checks a run that has ended. Every step had its effect at least once, always with the same key and the same
+// input. The answer counted once.
 func (w *crashWorld) judge(c crashCase, id string) {
 	w.Helper()
 	w.steps(w.read(id), c.steps)

@@ -12,8 +12,8 @@ import (
 // mostFeedback limits how many characters of its last output an agent is shown.
 const mostFeedback = 4000
 
-// feedback returns a text that tells an agent why its step is done again: the comment of the person that sent the run
-// back, and the result of the attempt before. It is "" on the first attempt.
+// feedback returns a text that tells an agent why its step is done again. It has the comment of the person that sent
+// the run back, and the result of the previous attempt. It is "" on the first attempt.
 func (x *execution) feedback(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (string, error) {
 	tried, err := x.lastAttempt(ctx, step, row)
 	return x.sentBack(row) + tried, err

@@ -39,8 +39,8 @@ func (s *Service) RefreshTools(ctx context.Context, c fermata.Caller, name strin
 }
 
 // askServers asks the tools that are servers for their tools, in parallel, and
-// puts the lists into kept. That a server is down is stored in its list and is
-// not an error.
+// puts the lists into kept. If a server is down, its list says so, and
+// askServers returns no error.
 func (s *Service) askServers(ctx context.Context, c fermata.Caller, kept []*fermata.NamedTool) error {
 	var asking sync.WaitGroup
 	problems := make([]error, len(kept))

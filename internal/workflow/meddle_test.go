@@ -40,9 +40,8 @@ func (w *world) failsWithout(id string) {
 	}
 }
 
-// TestNobodyEndsTheQuestionOfARun checks that a run's child task for a question can end only with the answer, so that
-// nobody lets the run go on in another way. That task belongs to the member that started the run, and responders can
-// reach it.
+// TestNobodyEndsTheQuestionOfARun checks that a run's child task for a question ends only with the answer. Nobody may
+// let the run go on in another way. That task belongs to the member that started the run, and responders can reach it.
 func TestNobodyEndsTheQuestionOfARun(t *testing.T) {
 	for name, steps := range map[string]string{
 		"items": `

@@ -119,9 +119,9 @@ func (x *execution) checkSame(newest *definition.Workflow) error {
 	return nil
 }
 
-// passedOver returns the reasons why a run could not continue with another definition: main steps that it would never
-// reach, and steps where it could not continue. The run is at the steps of at, keeps those of kept, and has passed
-// those of passed.
+// passedOver returns the reasons why a run could not continue with another definition. They are main steps that it
+// would never reach, and steps where it could not continue. The run is at the steps of at, keeps those of kept, and has
+// passed those of passed.
 func passedOver(newest *definition.Workflow, at, kept, passed map[string]bool) []string {
 	var wrong []string
 	left := maps.Clone(at)

@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// Problems that a run would meet only later are reported when the definition is stored: a tool that reads a missing
-// input, and a channel that does not exist.
+// Problems that a run would meet only later are reported when the definition is stored. Examples are a tool that reads
+// a missing input, and a channel that does not exist.
 func TestWhatAStepLacksIsSaidAtOnce(t *testing.T) {
 	onBoth(t, func(w *world) {
 		_, s := w.process(func(o *workflow.Options) { o.ChannelKinds = []string{"github", "slack"} })

@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestAnApprovalThatNobodyGave checks that steps behind an approval do not run after a timeout, after a withdrawal, or
-// if the approval could not be requested, whatever the step's on_error says.
+// TestAnApprovalThatNobodyGave checks that steps behind an approval do not run without it: not after a timeout, not
+// after a withdrawal, and not if it could not be requested. The step's on_error does not change that.
 func TestAnApprovalThatNobodyGave(t *testing.T) {
 	for name, tt := range map[string]struct {
 		step string

@@ -32,8 +32,8 @@ func AgentPrompt(prompt string, schema json.RawMessage) string {
 }
 
 // ParseOutput returns the output of a step's task: JSON that fits the schema. It looks in the details of the run and in
-// the text of the agent: the whole text, its last fenced block, or the object in it. The error lists every mismatch
-// with its path.
+// the text of the agent. In the text it tries the whole text, its last fenced block, and the object in it. The error
+// lists every mismatch with its path.
 //
 // Without a schema, the output is the details as they are. If there are none, it is the text as {"summary": …}.
 func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {

@@ -58,7 +58,7 @@ func (s *Service) refuse(ctx context.Context, claim *fermata.Claim, why error) e
 	})
 }
 
-// newRun is the hint what to do instead of a retry.
+// newRun is a hint that names the alternative to a retry.
 const newRun = "put a definition that fermata workflow validate finds nothing wrong with, and start a new run"
 
 // joinProblems returns all problems of an error in one line.
@@ -89,7 +89,7 @@ func checkPinned(r store.Reader, run *fermata.WorkflowRun) error {
 	return nil
 }
 
-// pinned returns the definition of a run. It returns an error if the definition cannot be loaded: the rules may have
+// pinned returns the definition of a run. It returns an error if the definition cannot be loaded. The rules may have
 // become stricter since it was stored, and they hold for it as well.
 func (s *Service) pinned(r store.Reader, run *fermata.WorkflowRun) (*definition.Workflow, error) {
 	if err := checkPinned(r, run); err != nil {

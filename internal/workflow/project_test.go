@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// A member that may write workflows in one project cannot act in another one, neither by a step that starts its
-// workflows nor by the tools of all projects.
+// A member that may write workflows in one project cannot act in another one. Neither a step that starts workflows of
+// that project nor the tools of all projects allow it.
 func TestAProjectIsActedInByItsOwn(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put("name: deploy\nproject: shop\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")

@@ -86,7 +86,7 @@ func (s *Service) startAllTriggered(ctx context.Context, workspace string) error
 }
 
 // startTriggered starts the runs that the next events trigger, and reports whether there are more events to process. If
-// no event triggers a run, it moves the cursor only when it is at least behind events late.
+// no event triggers a run, it moves the cursor only if the cursor is late by at least the number of events in behind.
 func (s *Service) startTriggered(ctx context.Context, workspace string, w *watched, behind int64) (bool, error) {
 	// Set this before the workflows are read. If a workflow changes meanwhile, w.types becomes nil again.
 	types := map[fermata.EventType]bool{}
@@ -247,8 +247,8 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 }
 
 // personBehind returns the person behind an event: the actor of the event, else the person that started its workflow
-// run, else the person that created its task. It returns nil if no person is known. Where votes are counted, this
-// person may not approve the run's requests, just as a person that starts the run by hand may not.
+// run or created its task. It returns nil if no person is known. Where votes are counted, this person may not approve
+// the run's requests, just as a person that starts the run by hand may not.
 func personBehind(tx *store.Tx, e *fermata.Event) (*fermata.Actor, error) {
 	if e.Actor.Kind == fermata.ActorHuman {
 		return &e.Actor, nil

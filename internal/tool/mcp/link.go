@@ -167,8 +167,8 @@ func (l *link) nameServer(err error) error {
 	return tool.Hopeless(&about)
 }
 
-// downFailure returns the failure for a server that cannot be reached, with a
-// hint what to do.
+// downFailure returns the failure for a server that cannot be reached. Its hint
+// says what to check.
 func (l *link) downFailure(v *live, err error) error {
 	if v.program != nil {
 		return tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "the MCP server %s is down: %s", l.name, v.program.words(err)).

@@ -100,8 +100,8 @@ var ownSchemas = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	return all, nil
 })
 
-// ownSchema returns a compiled schema of this package: the one of the file for
-// "", else the one of a tool, or nil if there is none.
+// ownSchema returns a compiled schema of this package. For "" it is the schema
+// of the file, else that of the tool with the name, or nil if there is none.
 func ownSchema(name string) *jsonschema.Schema {
 	all, err := ownSchemas()
 	if err != nil {

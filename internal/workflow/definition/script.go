@@ -32,17 +32,17 @@ type interpreter struct {
 type operands int
 
 const (
-	// areFiles: the first operand is a file with the script, and the rest are arguments of the script.
+	// areFiles means that the first operand is a file with the script, and the rest are arguments of the script.
 	areFiles operands = iota
-	// beginWithScript: the first operand is the script.
+	// beginWithScript means that the first operand is the script.
 	beginWithScript
-	// areScript: all operands together are the script.
+	// areScript means that all operands together are the script.
 	areScript
-	// nameHostFirst: all operands after the first one are the script.
+	// nameHostFirst means that all operands after the first one are the script.
 	nameHostFirst
-	// areIgnored: operands mean nothing here, and a script may follow as an option.
+	// areIgnored means that operands have no meaning here, and a script may follow as an option.
 	areIgnored
-	// areCommand: the first operand that sets no variable is another program, and the rest are its arguments.
+	// areCommand means that the first operand that sets no variable is another program, and the rest are its arguments.
 	areCommand
 )
 
@@ -240,8 +240,8 @@ const (
 	scriptHint  = `give it as an argument: command: [sh, -eu, -c, 'echo "$1"', sh, "{{ … }}"]`
 )
 
-// ScriptFault returns what is wrong with a template in a script, or "" if nothing is. Otherwise the author of an
-// issue's title could write a command.
+// ScriptFault returns what is wrong with a template in a script, or "" if there is none. Such a template is refused
+// because the author of an issue's title must not be able to write a command.
 func ScriptFault(command []string) string {
 	for _, at := range ScriptsIn(command) {
 		if strings.Contains(command[at], "{{") {

@@ -16,9 +16,9 @@ type Expression = expression.Expression
 // Value is an input with its templates. Its Render method fills them in from an [Env].
 type Value = expression.Value
 
-// Env holds the root names that expressions can read: inputs, trigger, run, steps, item, index, secrets,
-// pendingQuestion, and each output and injected value under its own name. A missing name is null. Values have the types
-// that [DecodeJSON] returns, with numbers as float64 or int64. secrets may be a func(name string) (string, error).
+// Env holds the root names that expressions can read. They are inputs, trigger, run, steps, item, index, secrets and
+// pendingQuestion, and the names of outputs and of injected values. A missing name is null. Values have the types that
+// [DecodeJSON] returns, with numbers as float64 or int64. secrets may be a func(name string) (string, error).
 type Env = expression.Env
 
 // NowKey is the name in an [Env] of the time.Time that now() returns. Without it, now() returns the system time.

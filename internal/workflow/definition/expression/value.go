@@ -26,7 +26,7 @@ type (
 	items  []Value
 )
 
-// Field is a value with the key that it stands under.
+// Field is a value with its key in an object.
 type Field struct {
 	Key   string
 	Value Value
@@ -120,8 +120,7 @@ func locateError(key string, err error) error {
 	return &more
 }
 
-// Literal returns the value if it contains no template. It reports whether that
-// is so.
+// Literal returns the value and true if the value contains no template.
 func (v Value) Literal() (any, bool) {
 	if !v.IsLiteral() {
 		return nil, false
