@@ -33,8 +33,8 @@ type state struct {
 	// back made null again.
 	Visits map[string]int `json:"visits,omitempty"`
 	Hidden map[string]int `json:"hidden,omitempty"`
-	// Before holds the visits that do not count for max_iterations: those before the run was retried or sent back, or before a
-	// round of a repeat began.
+	// Before holds the visits that do not count for max_iterations: those before the run was retried or sent back, or
+	// before a round of a repeat began.
 	Before map[string]int `json:"before,omitempty"`
 	// Rounds counts how often the run went back after each step with a repeat.
 	Rounds map[string]int `json:"rounds,omitempty"`
