@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// approvalInput is what request_approval takes: an action, and what helps to
-// decide about it.
+// approvalInput is the input of request_approval: an action, and information
+// that helps to decide about it.
 type approvalInput struct {
 	Title     string           `json:"title"`
 	Tool      string           `json:"tool"`
@@ -28,7 +28,8 @@ type approvalInput struct {
 	Placement
 }
 
-// action is what runs when the approval is given, as it is stored and hashed.
+// action is the action that runs after the approval, in the form in which it is
+// stored and hashed.
 type action struct {
 	Tool      string          `json:"tool,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
@@ -71,8 +72,8 @@ func (in *approvalInput) request() (fermata.Ask, error) {
 	return a, nil
 }
 
-// contradiction refuses an approval that shows two things that will run: a person would
-// read one, and approve the other.
+// contradiction refuses an approval that shows two different things to run. A
+// person might read one and approve the other.
 func (in *approvalInput) contradiction() error {
 	hint := "give the tool with its arguments, or the command alone"
 	switch {
@@ -87,8 +88,7 @@ func (in *approvalInput) contradiction() error {
 	}
 }
 
-// cut shortens a headline to n characters; what it stands for is shown whole
-// elsewhere.
+// cut shortens a title to n characters. The full text is shown elsewhere.
 func cut(s string, n int) string {
 	runes := []rune(s)
 	if len(runes) <= n {

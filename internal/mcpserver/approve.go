@@ -11,15 +11,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// promptInput is what Claude Code sends to the tool that is named by its
-// option --permission-prompt-tool.
+// promptInput is the input that Claude Code sends to the tool named by its option --permission-prompt-tool.
 type promptInput struct {
 	ToolName  string          `json:"tool_name"`
 	Input     json.RawMessage `json:"input"`
 	ToolUseID string          `json:"tool_use_id"`
 }
 
-// verdict is what it wants to read: one text with this JSON and nothing else.
+// verdict is the reply that Claude Code expects: one text with this JSON and nothing else.
 type verdict struct {
 	Behavior     string          `json:"behavior"`
 	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
@@ -30,11 +29,10 @@ func deny(format string, args ...any) verdict {
 	return verdict{Behavior: "deny", Message: fmt.Sprintf(format, args...)}
 }
 
-// userQuestionTool is Claude Code's own way to ask; its answer is part of the
-// permission.
+// userQuestionTool is the tool of Claude Code that asks the user. Its answers are part of the permission.
 const userQuestionTool = "AskUserQuestion"
 
-// approve decides a permission prompt. Whatever goes wrong denies.
+// approve decides a permission prompt. Every error denies the call.
 func (s *Server) approve(ctx context.Context, c *call) (*mcp.CallToolResult, error) {
 	v, err := s.verdict(ctx, c)
 	if err != nil {
@@ -63,8 +61,8 @@ func (s *Server) verdict(ctx context.Context, c *call) (verdict, error) {
 		in.Input = json.RawMessage("{}")
 	}
 	if in.ToolUseID != "" {
-		// The prompt's own call has another id each time; what it asks about
-		// has one.
+		// The call of the permission prompt has a new id each time. The id of the tool call that it asks about stays
+		// the same.
 		c.name("prompt", in.ToolUseID)
 	}
 	if in.ToolName == userQuestionTool {
@@ -73,9 +71,8 @@ func (s *Server) verdict(ctx context.Context, c *call) (verdict, error) {
 	return s.gate(ctx, c, &in)
 }
 
-// gate lets the gates decide: their rules first, then a person, who approves
-// exactly this call, once. A call that was denied for the time being meets the
-// approval when the agent makes it again.
+// gate checks a tool call: first by the rules of the gates, then by asking a person, who approves exactly this call,
+// once. If the call is denied because nobody has decided yet, the approval applies when the agent repeats the call.
 func (s *Server) gate(ctx context.Context, c *call, in *promptInput) (verdict, error) {
 	gated := fermata.GateCall{
 		TaskID: c.task, RunID: c.runID, Project: c.project, CallID: in.ToolUseID, Runner: "claude", Tool: in.ToolName, Input: in.Input,
@@ -83,7 +80,7 @@ func (s *Server) gate(ctx context.Context, c *call, in *promptInput) (verdict, e
 	if c.task == "" {
 		gated.SessionKey, gated.Project = c.session, c.project
 		if gated.SessionKey == "" {
-			// Without a session each call is one of its own.
+			// Without a session, each call gets its own.
 			gated.SessionKey = c.key
 		}
 	}
@@ -115,10 +112,10 @@ func (s *Server) gate(ctx context.Context, c *call, in *promptInput) (verdict, e
 	return verdict{Behavior: "allow", UpdatedInput: in.Input}, nil
 }
 
-// userQuestion asks what AskUserQuestion asks, and gives it the answers.
+// userQuestion asks the questions of AskUserQuestion and returns their answers to it.
 func (s *Server) userQuestion(ctx context.Context, c *call, in *promptInput) (verdict, error) {
 	var ask askInput
-	// Not strict: the program adds fields of its own from time to time.
+	// Decoding is not strict, because Claude Code adds new fields from time to time.
 	if err := json.Unmarshal(in.Input, &ask); err != nil {
 		return verdict{}, fermata.Errorf(fermata.CodeInvalidRequest, "the questions cannot be read: %w", err)
 	}
@@ -136,7 +133,7 @@ func (s *Server) userQuestion(ctx context.Context, c *call, in *promptInput) (ve
 	return in.answered(c, q)
 }
 
-// denyYet denies a call while a person has not decided, with what the agent does where it is.
+// denyYet denies a call until a person decides. It tells the agent how to wait, which depends on where the agent runs.
 func (c *call) denyYet(q *fermata.Question) verdict {
 	if c.at == fermata.InWorker {
 		return deny("waiting for a person (question %s). Stop now: end your turn, do not try another way. Do the same call again when you are resumed.", q.ID)
@@ -145,7 +142,7 @@ func (c *call) denyYet(q *fermata.Question) verdict {
 		"Do the same call again when it is approved.", q.ID)
 }
 
-// refusal says why a call may not run.
+// refusal returns the reason why a call may not run.
 func refusal(q *fermata.Question) string {
 	text := closedMessage(q)
 	if q.Resolution.Comment != "" {
@@ -154,7 +151,7 @@ func refusal(q *fermata.Question) string {
 	return text
 }
 
-// answered gives AskUserQuestion its answers, by the text of each question.
+// answered returns the answers to AskUserQuestion, by the text of each question.
 func (in *promptInput) answered(c *call, q *fermata.Question) (verdict, error) {
 	r := q.Resolution
 	if r == nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/posting"
 )
 
-// askInput is a question in any form that agents write, and where it belongs.
+// askInput is a question in any form that agents write, with the place where it
+// belongs.
 type askInput struct {
 	posting.Form
 
@@ -20,8 +21,8 @@ type askInput struct {
 
 func (in *askInput) request() (fermata.Ask, error) { return checkApproval(in.Request()) }
 
-// checkApproval refuses an approval that shows no action: what a person said yes to would
-// be whatever the agent says it was.
+// checkApproval refuses an approval without an action. Otherwise the agent
+// alone would decide what the person agreed to.
 func checkApproval(a fermata.Ask, err error) (fermata.Ask, error) {
 	approves := a.Type == fermata.Approval || a.ResponseType == fermata.ResponseApproval
 	if err == nil && approves && (len(a.Action) == 0 || string(a.Action) == "null") {
@@ -31,14 +32,15 @@ func checkApproval(a fermata.Ask, err error) (fermata.Ask, error) {
 	return a, err
 }
 
-// hostFields are fields of AskUserQuestion that its host fills in; they ask
-// nothing.
+// hostFields are fields of AskUserQuestion that the host fills in. They are
+// ignored.
 type hostFields struct {
 	Answers     json.RawMessage `json:"answers"`
 	Annotations json.RawMessage `json:"annotations"`
 }
 
-// Placement says where a question belongs, and how long the call waits for its answer.
+// Placement says where a question belongs, and how long the call waits for its
+// answer.
 type Placement struct {
 	TaskID      string `json:"task_id"`
 	Project     string `json:"project"`
@@ -47,7 +49,7 @@ type Placement struct {
 
 func (p *Placement) placement() *Placement { return p }
 
-// request is what a tool that asks was given.
+// request is the input of a tool that asks.
 type request interface {
 	request() (fermata.Ask, error)
 	placement() *Placement
@@ -57,8 +59,8 @@ func (s *Server) askUser(ctx context.Context, c *call) (*mcp.CallToolResult, err
 	return s.askAndWait(ctx, c, &askInput{})
 }
 
-// askAndWait reads what the tool was given, asks, waits as long as that says, and
-// tells how the question stands.
+// askAndWait decodes the input, asks the question, waits as long as the input
+// says, and returns the state of the question.
 func (s *Server) askAndWait(ctx context.Context, c *call, in request) (*mcp.CallToolResult, error) {
 	if err := c.decode(in); err != nil {
 		return nil, err
@@ -85,7 +87,7 @@ func (s *Server) askAndWait(ctx context.Context, c *call, in request) (*mcp.Call
 	return c.replyState(ctx, q)
 }
 
-// place lets the arguments say where the question belongs.
+// place sets the task and the project from the arguments.
 func (c *call) place(task, project string) {
 	if task != "" && task != c.task {
 		c.task, c.runID = task, ""
@@ -95,10 +97,11 @@ func (c *call) place(task, project string) {
 	}
 }
 
-// ask asks in the task, or outside any. A repeated call finds its question.
+// ask asks in the task, or outside any task. A repeated call returns the same
+// question.
 func (c *call) ask(ctx context.Context, a fermata.Ask) (*fermata.Question, error) {
 	if c.Params.RequestState != "" && c.desk.Person(ctx) {
-		// The client comes back with the form that it was given to show.
+		// The client repeats the call after it has shown the form.
 		return c.desk.Question(ctx, c.Params.RequestState)
 	}
 	if a.IdempotencyKey == "" {

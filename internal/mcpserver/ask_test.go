@@ -157,7 +157,8 @@ func TestARepeatedCallFindsItsQuestion(t *testing.T) {
 	})
 }
 
-// signs collects the signs of life of calls.
+// signs returns a channel of the progress notifications that a client gets, and
+// the options of that client.
 func signs() (chan string, *mcp.ClientOptions) {
 	said := make(chan string, 1000)
 	return said, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
@@ -168,7 +169,8 @@ func signs() (chan string, *mcp.ClientOptions) {
 	}}
 }
 
-// waitingCall is an ask_user that waits, and wants to see signs of life.
+// waitingCall returns a call of ask_user that waits, and asks for progress
+// notifications.
 func waitingCall() *mcp.CallToolParams {
 	params := &mcp.CallToolParams{Name: "ask_user", Arguments: json.RawMessage(`{"question":"A?","wait_seconds":60}`)}
 	params.SetProgressToken("p")
@@ -188,7 +190,7 @@ func TestWaitThenAnswer(t *testing.T) {
 			}
 			done <- reply
 		}()
-		// The second sign shows that they go on.
+		// The second notification shows that they continue.
 		for range 2 {
 			if sign := patience.Receive(w, "the call says that it waits", said); !strings.Contains(sign, "A?") {
 				w.Errorf("the sign of life says %q", sign)
@@ -200,8 +202,8 @@ func TestWaitThenAnswer(t *testing.T) {
 	})
 }
 
-// TestACallThatIsGivenUpLeavesTheQuestion: neither a cancelled call nor a
-// client that goes away withdraws anything.
+// TestACallThatIsGivenUpLeavesTheQuestion checks that neither a cancelled call
+// nor a client that goes away withdraws a question.
 func TestACallThatIsGivenUpLeavesTheQuestion(t *testing.T) {
 	t.Parallel()
 	over(t, func(w *world, connect connect) {

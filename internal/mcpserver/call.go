@@ -15,19 +15,22 @@ import (
 type call struct {
 	*mcp.CallToolRequest
 	desk Desk
-	// task and session say where questions go; one of them, or none.
+	// task and session say where questions belong. The task has precedence, and
+	// both may be empty.
 	task, session, project string
-	// at is where the agent is; told hears how its questions stand.
+	// at is where the agent runs. told is called with the state of its
+	// questions.
 	at   fermata.AgentPlace
 	told func(session string, q *fermata.Question)
-	// runID is the run of the task that calls, or empty.
+	// runID is the run of the task, or empty.
 	runID string
-	// key names the call where the client does: repeated, it has the same.
+	// key identifies the call if the client gives it an id. A repeated call has
+	// the same key.
 	key string
 	log *slog.Logger
 }
 
-// Headers by which an agent that comes over HTTP says where it belongs.
+// Headers by which an agent over HTTP names its task, its run and its session.
 const (
 	TaskHeader    = "Fermata-Task"
 	RunHeader     = "Fermata-Run"
@@ -59,7 +62,7 @@ func (s *Server) call(req *mcp.CallToolRequest) (*call, error) {
 	return c, nil
 }
 
-// readHeaders takes the task and the session from the HTTP request.
+// readHeaders reads the task, the run and the session from the HTTP request.
 func (c *call) readHeaders(req *mcp.CallToolRequest) {
 	c.place(req.Extra.Header.Get(TaskHeader), "")
 	if run := req.Extra.Header.Get(RunHeader); run != "" && c.task != "" {
@@ -70,11 +73,12 @@ func (c *call) readHeaders(req *mcp.CallToolRequest) {
 	}
 }
 
-// maxSessionKey is the length of a session key.
+// maxSessionKey is the longest session key, in bytes. A longer one is replaced
+// by its hash.
 const maxSessionKey = 128
 
-// sessionOf names the session of an agent that was given no name for it: its
-// conversation, where the client tells it, else its connection.
+// sessionOf returns the session of an agent that names none: its conversation
+// if the client sends it, else its connection.
 func (s *Server) sessionOf(req *mcp.CallToolRequest) string {
 	if thread := codexThread(req.Params.Meta); thread != "" {
 		return "codex:" + thread
@@ -88,14 +92,14 @@ func (s *Server) sessionOf(req *mcp.CallToolRequest) string {
 	return ""
 }
 
-// codexThread is the conversation that Codex names in each call.
+// codexThread returns the conversation that Codex names in each call.
 func codexThread(meta mcp.Meta) string {
 	turn, _ := meta["x-codex-turn-metadata"].(map[string]any)
 	thread, _ := turn["thread_id"].(string)
 	return thread
 }
 
-// callID is the id that Claude Code or Codex gives the call.
+// callID returns the id that Claude Code or Codex gives the call.
 func callID(meta mcp.Meta) string {
 	if id, _ := meta["claudecode/toolUseId"].(string); id != "" {
 		return id
@@ -104,14 +108,14 @@ func callID(meta mcp.Meta) string {
 	return id
 }
 
-// name gives the call a key by an id of the client. Such ids are unique in
-// their conversation only, so that goes with them.
+// name sets the key of the call from an id of the client. Such an id is unique
+// only in its conversation, so the key contains the conversation, too.
 func (c *call) name(kind, id string) {
 	c.key = "mcp:" + fermata.Digest([]string{kind, c.desk.Name(), c.task, c.session, id})
 }
 
-// decode reads the arguments strictly: a field that is not known is more
-// likely misspelled than meant to be ignored.
+// decode reads the arguments strictly. An unknown field is an error, because it
+// is probably misspelt.
 func (c *call) decode(into any) error {
 	raw := c.Params.Arguments
 	if len(bytes.TrimSpace(raw)) == 0 {

@@ -14,8 +14,8 @@ type cancelInput struct {
 	Reason     string `json:"reason"`
 }
 
-// cancelled tells how a question stood before it was withdrawn. One that was
-// closed already stays as it was.
+// cancelled is the state of a question with its status before it was withdrawn.
+// A question that was already closed stays as it was.
 type cancelled struct {
 	State
 	PreviousStatus fermata.QuestionStatus `json:"previous_status"`

@@ -9,12 +9,12 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// clientDesk is a Desk at a server that is reached over HTTP.
+// clientDesk is a Desk that uses a server over HTTP.
 type clientDesk struct {
 	*client.Client
-	// token reports whether the client shows one. Without one the local user
-	// of a single-user server is taken for the caller, who is not known to sit
-	// behind this very agent.
+	// token reports whether the client sends a token. Without a token, a
+	// single-user server takes its local user for the caller. That user may not
+	// be the person at this agent.
 	token bool
 
 	mu     sync.Mutex
@@ -22,15 +22,15 @@ type clientDesk struct {
 	person bool
 }
 
-// ClientDesk returns the desk of a server. The token says whether the client
-// shows one.
+// ClientDesk returns a Desk that uses a server through a client. token says
+// whether the client sends a token.
 func ClientDesk(c *client.Client, token bool) Desk { return &clientDesk{Client: c, token: token} }
 
 func (d *clientDesk) AskOutside(ctx context.Context, project, session string, a fermata.Ask) (*fermata.Question, error) {
 	return d.Client.AskOutside(ctx, client.Outside{Project: project, Session: session, Ask: a})
 }
 
-// mostPlanned is how many messages of one question are looked at.
+// mostPlanned limits how many deliveries of one question are read.
 const mostPlanned = 100
 
 func (d *clientDesk) Planned(ctx context.Context, id string, wait time.Duration) ([]*fermata.Delivery, error) {
@@ -38,7 +38,7 @@ func (d *clientDesk) Planned(ctx context.Context, id string, wait time.Duration)
 	return planned, err
 }
 
-// Name is empty: the process has one caller.
+// Name returns "", because the process has one caller.
 func (d *clientDesk) Name() string { return "" }
 
 func (d *clientDesk) Person(ctx context.Context) bool {
@@ -50,7 +50,7 @@ func (d *clientDesk) Person(ctx context.Context) bool {
 	if !d.asked {
 		who, err := d.Whoami(ctx)
 		if err != nil {
-			// Nobody is taken for a person unless the server says so.
+			// The caller is a person only if the server says so.
 			return false
 		}
 		c := fermata.Caller{Kind: who.Kind, Scopes: who.Scopes}

@@ -9,14 +9,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// engineDesk is a Desk in the server itself.
+// engineDesk is a Desk that uses the engine in the same process.
 type engineDesk struct {
 	engine   *engine.Engine
 	delivery *delivery.Service
 	caller   fermata.Caller
-	// renew looks up again who calls; nil if that cannot change.
+	// renew reads the caller again during a wait; nil if the caller cannot
+	// change.
 	renew engine.Renewal
-	// limit bounds how fast one task asks.
+	// limit limits how fast one task may ask.
 	limit func(c fermata.Caller, task string) error
 }
 

@@ -13,20 +13,22 @@ import (
 
 const (
 	// formsInResults is the first version of the protocol in which a server
-	// asks by the result of a call instead of a request of its own.
+	// sends a form in the result of a call. Before, it sends a request of its
+	// own.
 	formsInResults = "2026-07-28"
-	// formKey names the one form of a result.
+	// formKey is the name of the only form in a result.
 	formKey = "answer"
 	// elicited is the channel of an answer that came through the client.
 	elicited = "mcp"
-	// otherSuffix marks the field of an answer that is not among the options.
+	// otherSuffix ends the name of the field for an answer that is not one of
+	// the options.
 	otherSuffix = "_other"
 )
 
-// form returns the form by which the client can show the question, nil where
-// it may not or cannot. An agent's client is never asked: what comes back from
-// there is not known to be a person's word. Approvals are given where the
-// action is seen whole.
+// form returns the form by which the client can show the question, or nil if
+// the client may not or cannot show it. The client of an agent's token never
+// gets a form, because its answer may not come from a person. Approvals are
+// never answered in a form, because the form does not show the whole action.
 func (c *call) form(ctx context.Context, q *fermata.Question) *mcp.ElicitParams {
 	caps := c.ClientCapabilities()
 	if q.Type == fermata.Approval || caps == nil || caps.Elicitation == nil {
@@ -55,7 +57,8 @@ func (c *call) form(ctx context.Context, q *fermata.Question) *mcp.ElicitParams 
 	return &mcp.ElicitParams{Mode: "form", Message: message, RequestedSchema: object(fields, required...)}
 }
 
-// formField is one item in the small schema that forms have.
+// formField returns the schema of one item, within the small part of JSON
+// Schema that forms may use.
 func formField(it *fermata.Item) schema {
 	f := schema{"type": "string", "title": it.Prompt}
 	if it.Header != "" {
@@ -88,8 +91,8 @@ func formField(it *fermata.Item) schema {
 	return f
 }
 
-// offer shows the question in the client while the call waits. An answer there
-// closes the question by the same door as any other; the wait then ends.
+// offer shows the question in the client while the call waits. An answer closes
+// the question like any other answer, and the wait then ends.
 func (s *Server) offer(ctx context.Context, c *call, q *fermata.Question, form *mcp.ElicitParams) {
 	result, err := c.Session.Elicit(ctx, form)
 	if err != nil {
@@ -103,8 +106,8 @@ func (s *Server) offer(ctx context.Context, c *call, q *fermata.Question, form *
 	}
 }
 
-// take answers with what the person filled in. Whoever dismisses the form has
-// not answered.
+// take answers the question with the content of the form. A person that
+// dismisses the form has not answered.
 func (c *call) take(ctx context.Context, q *fermata.Question, result *mcp.ElicitResult) error {
 	if result.Action != "accept" {
 		return nil
@@ -132,9 +135,9 @@ func withOther(it *fermata.Item, value any, other string) any {
 	return append(list, other)
 }
 
-// waitWithForm is a wait where the form is a result: the client shows it and
-// makes the call again with what came of it. Without an answer the rest of the
-// wait follows.
+// waitWithForm waits by returning the form as the result of the call. The
+// client shows it and repeats the call with the content. If the person gave no
+// answer, the repeated call waits for one.
 func (s *Server) waitWithForm(ctx context.Context, c *call, q *fermata.Question, form *mcp.ElicitParams, wait time.Duration) (*fermata.Question, *mcp.CallToolResult, error) {
 	result, filled := c.Params.InputResponses[formKey].(*mcp.ElicitResult)
 	if !filled {

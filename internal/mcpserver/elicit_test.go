@@ -11,7 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// forms fills forms in as a person would, and counts them.
+// forms returns client options that fill in forms as a person would. Each form
+// that was shown is sent to shown.
 func forms(shown chan *mcp.ElicitParams, reply *mcp.ElicitResult) *mcp.ClientOptions {
 	return &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 		shown <- r.Params
@@ -19,7 +20,8 @@ func forms(shown chan *mcp.ElicitParams, reply *mcp.ElicitResult) *mcp.ClientOpt
 	}}
 }
 
-// TestAnAgentCannotAnswerThroughItsClient: its client is not even asked.
+// TestAnAgentCannotAnswerThroughItsClient checks that the client of an agent
+// does not even get the form.
 func TestAnAgentCannotAnswerThroughItsClient(t *testing.T) {
 	t.Parallel()
 	over(t, func(w *world, connect connect) {
@@ -40,7 +42,7 @@ func TestAPersonAnswersThroughTheClient(t *testing.T) {
 		data, err := json.Marshal(patience.Receive(a, "the form is shown", shown).RequestedSchema)
 		a.ok(err)
 		a.equal(`{"properties":{"answer":{"enum":["a","b"],"title":"Which?","type":"string"}},"required":["answer"],"type":"object"}`, string(data))
-		// Without a wait nobody is asked there, and an approval never is.
+		// A call without a wait shows no form, and an approval never shows one.
 		a.must("ask_user", `{"question":"Which?","idempotency_key":"k"}`)
 		a.must("cancel_question", `{"question_id":"`+a.last().ID+`"}`)
 		a.must("request_approval", `{"command":"rm","wait_seconds":1}`)

@@ -19,51 +19,48 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// Path is where the protocol is spoken.
+// Path is the URL path of the MCP endpoint.
 const Path = "/mcp"
 
-// metadataPath is where a client learns which tokens are taken (RFC 9728).
+// metadataPath is where a client finds out which tokens the server accepts (RFC 9728).
 const metadataPath = "/.well-known/oauth-protected-resource"
 
-// MetadataPaths are the open addresses of the metadata: of the whole server
-// and of [Path].
+// MetadataPaths are the paths of the metadata, for the whole server and for [Path]. They need no token.
 var MetadataPaths = []string{metadataPath, metadataPath + Path}
 
-// HTTPOptions say how agents are served over HTTP.
+// HTTPOptions configure the MCP endpoint over HTTP.
 type HTTPOptions struct {
 	Engine *engine.Engine
-	// Delivery tells what is sent for questions; nil where nothing is.
+	// Delivery tells which messages go out for questions; nil if the server sends none.
 	Delivery *delivery.Service
-	// Caller returns who makes a request; whoever serves it has found that out
-	// before.
+	// Caller returns the caller of a request. The HTTP server must have authenticated the request before.
 	Caller func(context.Context) fermata.Caller
-	// LimitAsk bounds how fast one task asks; nil does not.
+	// LimitAsk returns an error if a task asks too fast; nil means no limit.
 	LimitAsk func(c fermata.Caller, task string) error
-	// Stopping ends waits early, when the server is about to stop.
+	// Stopping ends waits early when the server is about to stop.
 	Stopping <-chan struct{}
 	Version  string
 	Log      *slog.Logger
-	// ProgressEvery and ApproveWait are those of [Options].
+	// ProgressEvery and ApproveWait are the fields of [Options].
 	ProgressEvery, ApproveWait time.Duration
-	// MaxBody bounds a request's body in bytes.
+	// MaxBody limits the body of a request, in bytes.
 	MaxBody int64
 }
 
 const (
-	// callerKey is where a request keeps its caller.
+	// callerKey is the key of the caller in a request's token.
 	callerKey = "fermata.caller"
-	// renewalKey is where it keeps the renewal of its caller.
+	// renewalKey is the key of the caller's renewal.
 	renewalKey = "fermata.renewal"
-	// idleSession is how long a session may be silent.
+	// idleSession is how long a session may be idle before it ends.
 	idleSession = 30 * time.Minute
-	// listensOn is how long a stream that only listens outlives the beginning
-	// of a stop. A client that loses it gives its calls up, so they end first;
-	// one that stayed would hold the stop up.
+	// listensOn is how long a stream that only listens stays open after the server begins to stop. A client that loses
+	// the stream gives up its calls, so the calls must end first. A stream without an end would delay the stop.
 	listensOn = time.Second
 )
 
-// Handler returns what answers at [Path]: with sessions for clients of the
-// older versions of the protocol, without for those of the newer.
+// Handler returns the handler for [Path]. It uses sessions for clients of older protocol versions, and none for newer
+// ones.
 func Handler(o HTTPOptions) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -78,15 +75,14 @@ func Handler(o HTTPOptions) http.Handler {
 	return Front(o, s.mcp)
 }
 
-// Front is what stands before a server of the library: who calls, whom it
-// refuses, and which handler takes the request.
+// Front returns the handler in front of a server of the MCP library. It identifies the caller, refuses requests of
+// other sites, and chooses the handler for the protocol version.
 func Front(o HTTPOptions, s *mcp.Server) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	server := func(*http.Request) *mcp.Server { return s }
-	// One handler of the library serves either sessions or the protocol that
-	// has none.
+	// A handler of the library serves either sessions or the protocol without sessions.
 	sessions := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
 		Logger: o.Log, SessionTimeout: idleSession, MaxRequestBodyBytes: o.MaxBody,
 	})
@@ -107,8 +103,7 @@ func Front(o HTTPOptions, s *mcp.Server) http.Handler {
 	}))
 }
 
-// desk returns the desk of the caller of this very request, not of the one
-// that opened the session.
+// desk returns the desk of the caller of this request. The session may have been opened by another caller.
 func (o HTTPOptions) desk(req *mcp.CallToolRequest) (Desk, error) {
 	if req.Extra == nil || req.Extra.TokenInfo == nil {
 		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "a token is needed")
@@ -121,8 +116,8 @@ func (o HTTPOptions) desk(req *mcp.CallToolRequest) (Desk, error) {
 	return &engineDesk{engine: o.Engine, delivery: o.Delivery, caller: caller, renew: renew, limit: o.LimitAsk}, nil
 }
 
-// identify hands the caller to the library in the form that it knows, so that
-// it refuses a session to everybody but the one who opened it.
+// identify passes the caller to the library as the user of a token. The library then refuses a session to every caller
+// except the one that opened it.
 func (o HTTPOptions) identify(next http.Handler) http.Handler {
 	verify := func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
 		c := o.Caller(ctx)
@@ -138,15 +133,14 @@ func (o HTTPOptions) identify(next http.Handler) http.Handler {
 			return
 		}
 		r = r.Clone(r.Context())
-		// The local user of a single-user server shows no token; and nobody
-		// further in needs to see one.
+		// The local user of a single-user server sends no token. The library needs one, and must not see the real one.
 		r.Header.Set("Authorization", "Bearer known")
 		identified.ServeHTTP(w, r)
 	})
 }
 
-// sameOrigin refuses web pages of other sites for every method: a page whose
-// name was made to point at this machine must not read streams either.
+// sameOrigin reports whether a request does not come from a web page of another site. It applies to every method: a
+// page whose host name was made to point at this machine must not read streams either.
 func sameOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -156,8 +150,8 @@ func sameOrigin(r *http.Request) bool {
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
 }
 
-// Metadata answers at [MetadataPaths]. People open the server at publicURL. There is no server that gives tokens
-// out by itself; an admin does.
+// Metadata returns the handler for [MetadataPaths]. publicURL is the URL at which people open the server. No
+// authorization server issues tokens; an admin does.
 func Metadata(publicURL string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -166,7 +160,7 @@ func Metadata(publicURL string) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		// The client may be gone; there is nobody to tell.
+		// The client may be gone, and nobody can be told.
 		_ = json.NewEncoder(w).Encode(oauthex.ProtectedResourceMetadata{
 			Resource: base(r, publicURL) + Path, ResourceName: "Fermata", BearerMethodsSupported: []string{"header"},
 			ScopesSupported: []string{string(fermata.ScopeAsk), string(fermata.ScopeRead), string(fermata.ScopeWork)},
@@ -174,8 +168,8 @@ func Metadata(publicURL string) http.Handler {
 	})
 }
 
-// base is the address by which the client reached the server: it is https where people open the server so by the same name.
-// Headers of a request say nothing about it, for anybody can send them.
+// base returns the URL at which the client reached the server. It is https if people open the server by the same host
+// name over https. Headers of the request do not count, because anybody can send them.
 func base(r *http.Request, publicURL string) string {
 	host := "://" + r.Host
 	if r.TLS != nil || strings.EqualFold(publicURL, "https"+host) {
@@ -184,7 +178,8 @@ func base(r *http.Request, publicURL string) string {
 	return "http" + host
 }
 
-// Challenge makes the header WWW-Authenticate of a refused request at [Path]. People open the server at publicURL.
+// Challenge returns the function that makes the WWW-Authenticate header of a refused request at [Path]. publicURL is
+// the URL at which people open the server.
 func Challenge(publicURL string) func(*http.Request) string {
 	return func(r *http.Request) string {
 		return fmt.Sprintf(`Bearer realm="fermata", resource_metadata=%q`, base(r, publicURL)+metadataPath+Path)

@@ -95,7 +95,7 @@ func TestProtectedResourceMetadata(t *testing.T) {
 	}
 }
 
-// The address of the server is the one by which the client came. What a request says of its way there counts for nothing.
+// The metadata names the server by the host to which the client connected. Headers about proxies do not count.
 func TestMetadataNamesTheAddressOfTheServer(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ host, forwarded, want string }{
@@ -118,7 +118,7 @@ func TestMetadataNamesTheAddressOfTheServer(t *testing.T) {
 	}
 }
 
-// TestASessionBelongsToItsToken: another token cannot go on in it.
+// TestASessionBelongsToItsToken checks that another token cannot use a session.
 func TestASessionBelongsToItsToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -136,8 +136,8 @@ func TestASessionBelongsToItsToken(t *testing.T) {
 	}
 }
 
-// TestAnIdempotencyKeyOfTheConnectionMeansNothing: a session that was opened
-// with one asks as often as it wants.
+// TestAnIdempotencyKeyOfTheConnectionMeansNothing checks that a session that was opened with an idempotency key can
+// still ask many questions.
 func TestAnIdempotencyKeyOfTheConnectionMeansNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,28 +14,30 @@ type messagesInput struct {
 	After  string `json:"after"`
 }
 
-// message is what a person wrote.
+// message is a message that a person wrote.
 type message struct {
 	ID   string    `json:"id"`
 	From string    `json:"from"`
 	At   time.Time `json:"at"`
 	Body string    `json:"body"`
-	// QuestionID names the question that the message asks back about.
+	// QuestionID is the question that the message asks back about.
 	QuestionID string `json:"question_id,omitempty"`
-	// Cancels says that the message is why somebody cancelled the task.
+	// Cancels says that the message is the reason why a person cancelled the
+	// task.
 	Cancels bool `json:"cancels,omitempty"`
 }
 
 type unread struct {
 	TaskID   string    `json:"task_id"`
 	Messages []message `json:"messages"`
-	// Last is what to send as after the next time.
+	// Last is the value of after for the next call.
 	Last string `json:"last,omitempty"`
 	Note string `json:"note"`
 }
 
-// readMessages lists what people wrote since the run began, or after the message that
-// the agent names. Nothing is remembered here, so every replica says the same.
+// readMessages returns the messages of people since the run began, or after the
+// message that the agent names. It stores nothing, so every replica returns the
+// same.
 func (s *Server) readMessages(ctx context.Context, c *call) (*mcp.CallToolResult, error) {
 	var in messagesInput
 	if err := c.decode(&in); err != nil {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// An agent at no worker is not told that it stops and is resumed: nobody resumes it.
+// An agent without a worker is not told that it stops and is resumed, because
+// nobody resumes it.
 func TestWordsForWorkersStayWithWorkers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

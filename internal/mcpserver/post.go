@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/posting"
 )
 
-// postInput is what post_question takes.
+// postInput is the input of post_question.
 type postInput struct {
 	posting.Input
 
@@ -19,14 +19,16 @@ type postInput struct {
 	hostFields
 }
 
-// posted is a question that was asked, and who was told.
+// posted is the state of a question, with the channels on which people are told
+// of it.
 type posted struct {
 	State
-	// Notified are the channels over which a message goes out at once.
+	// Notified are the channels on which a message goes out at once.
 	Notified []string `json:"notified"`
 }
 
-// planWait is how long a reply waits to learn what is sent for its question.
+// planWait is how long a reply waits until the deliveries of its question are
+// planned.
 const planWait = 10 * time.Second
 
 func (s *Server) postQuestion(ctx context.Context, c *call) (*mcp.CallToolResult, error) {
@@ -45,14 +47,14 @@ func (s *Server) postQuestion(ctx context.Context, c *call) (*mcp.CallToolResult
 	}
 	planned, err := c.desk.Planned(ctx, q.ID, planWait)
 	if err != nil {
-		// It is asked; only who is told of it is not known.
+		// The question is asked. Only the channels are not known.
 		s.Log.WarnContext(ctx, "read what is sent for a question", "question", q.ID, "error", err)
 	}
 	return reply(posted{State: c.stateOf(q), Notified: notifiedPlaces(planned)})
 }
 
-// notifiedPlaces lists where people are told at once: the inbox, and the channels
-// whose messages are not for later.
+// notifiedPlaces returns the inbox, and the channels whose messages go out at
+// once.
 func notifiedPlaces(planned []*fermata.Delivery) []string {
 	var channels []string
 	for _, d := range planned {

@@ -43,8 +43,8 @@ func (s *Server) reportProgress(ctx context.Context, c *call) (*mcp.CallToolResu
 	return reply(progressed{Status: "reported", TaskID: task})
 }
 
-// ownTask returns the task of the call: the one that is named, else that of
-// the session, which is made when it is not there.
+// ownTask returns the task of the call: the one that the call names, else the
+// task of the session. That task is created if it does not exist.
 func (c *call) ownTask(ctx context.Context) (string, error) {
 	if c.task != "" {
 		return c.task, nil

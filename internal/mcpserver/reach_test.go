@@ -23,7 +23,7 @@ import (
 	slackhouse "github.com/fermata-hq/fermata/test/standin/slack"
 )
 
-// administers is who sets the world up.
+// administers is the caller that sets up the world.
 var administers = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, Name: "root", Role: fermata.RoleAdmin, Scopes: []fermata.Scope{fermata.ScopeAdmin},
 }
@@ -32,15 +32,15 @@ func opens[C delivery.Channel](open func(json.RawMessage, notice.Env) (C, error)
 	return func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) { return open(settings, env) }
 }
 
-// town is a world with a Slack, a GitHub and a mail server.
+// town is a world with a fake Slack, GitHub and mail server.
 type town struct {
 	*world
 	slack  *slackhouse.Server
 	github *githubhouse.Server
 	mail   *mailhouse.Remote
-	// dev is a conversation that is not the Slack channel's usual one.
+	// dev is a conversation other than the default one of the Slack channel.
 	dev string
-	// slacks are people's ids in Slack.
+	// slacks holds the ids of people in Slack.
 	slacks map[string]string
 }
 
@@ -83,7 +83,7 @@ func said(rows []*fermata.Delivery) []string {
 	return all
 }
 
-// about waits until a person sees so many messages about a question.
+// about waits until a person sees n messages about a question.
 func (x *town) about(r standin.Remote, person, question string, n int) []standin.Message {
 	x.Helper()
 	var found []standin.Message
@@ -98,7 +98,7 @@ func (x *town) about(r standin.Remote, person, question string, n int) []standin
 	return found
 }
 
-// in returns the same town for a subtest. What goes wrong in it fails the subtest.
+// in returns the same town for a subtest. Its failures fail the subtest.
 func (x *town) in(t *testing.T) *town {
 	t.Helper()
 	part := *x
@@ -113,7 +113,8 @@ func (x *town) agents() map[string]*agent {
 	}
 }
 
-// What post_question names is where people hear of it, and nowhere else.
+// People hear of a question on the channels that post_question names, and
+// nowhere else.
 func TestPostQuestionReachesWhomItNames(t *testing.T) {
 	t.Parallel()
 	x := newTown(t)
@@ -157,7 +158,8 @@ func TestPostQuestionReachesWhomItNames(t *testing.T) {
 	}
 }
 
-// What cannot be reached is refused, with what there is.
+// A channel that cannot be reached is refused, and the error names the possible
+// ones.
 func TestPostQuestionRefusesWhereNobodyIs(t *testing.T) {
 	t.Parallel()
 	x := newTown(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// State is how a question stands, as agents read it.
+// State is the state of a question in the form that agents read.
 type State struct {
 	Status     string            `json:"status"`
 	Message    string            `json:"message"`
@@ -30,11 +30,12 @@ type State struct {
 	ActionHash string            `json:"action_hash,omitempty"`
 	Action     json.RawMessage   `json:"action,omitempty"`
 	Late       []fermata.Late    `json:"late,omitempty"`
-	// Messages are what people wrote while the question waits.
+	// Messages are messages that people wrote while the question waits.
 	Messages []message `json:"messages,omitempty"`
 }
 
-// stateOf says how a question stands and what the agent does next.
+// stateOf returns the state of a question, and a message that tells the agent
+// what to do next.
 func (c *call) stateOf(q *fermata.Question) State {
 	if c.told != nil && c.session != "" {
 		c.told(c.session, q)
@@ -64,7 +65,7 @@ func (c *call) stateOf(q *fermata.Question) State {
 	return st
 }
 
-// byPrompt names the answers of several items by what was asked.
+// byPrompt returns the answers of several items by the text of each prompt.
 func byPrompt(q *fermata.Question, answers map[string]any) map[string]any {
 	named := map[string]any{}
 	for i := range q.Items {
@@ -110,7 +111,8 @@ func closedMessage(q *fermata.Question) string {
 	}
 }
 
-// reply is a result with the same content twice: structured, and as text.
+// reply returns a result with the same content in two forms: structured, and as
+// text.
 func reply(v any) (*mcp.CallToolResult, error) {
 	data, err := fermata.ExactJSON(v)
 	if err != nil {
@@ -122,19 +124,19 @@ func reply(v any) (*mcp.CallToolResult, error) {
 	}, nil
 }
 
-// failure is an error as agents read it.
+// failure is an error in the form that agents read.
 type failure struct {
 	Code     fermata.Code      `json:"code"`
 	Message  string            `json:"message"`
 	Hint     string            `json:"hint,omitempty"`
 	Problems []fermata.Problem `json:"problems,omitempty"`
-	// Question is the one that is in the way.
+	// QuestionID is the question that caused the error.
 	QuestionID string  `json:"question_id,omitempty"`
 	RetryAfter float64 `json:"retry_after_seconds,omitempty"`
 }
 
-// failure says what an error tells. What is the server's own trouble is
-// logged, and not told.
+// failure converts an error for the agent. An internal error is logged, and its
+// details are left out.
 func (s *Server) failure(ctx context.Context, err error) failure {
 	var e *fermata.Error
 	if !errors.As(err, &e) {
@@ -151,7 +153,7 @@ func (s *Server) failure(ctx context.Context, err error) failure {
 	return f
 }
 
-// refusedResult is the result of a call that failed.
+// refusedResult returns the result of a call that failed.
 func (s *Server) refusedResult(ctx context.Context, err error) *mcp.CallToolResult {
 	f := s.failure(ctx, err)
 	result, err := reply(struct {

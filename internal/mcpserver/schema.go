@@ -1,7 +1,8 @@
 package mcpserver
 
-// The schemas are written by hand, so that every client takes them: no lists
-// of types, no references, and every array says what is in it.
+// schema is a JSON Schema. The schemas are written by hand, so that every
+// client accepts them. They have no lists of types and no references, and every
+// array has the schema of its items.
 
 type schema = map[string]any
 
@@ -33,7 +34,7 @@ func object(properties schema, required ...string) schema {
 	return o
 }
 
-// mergeSchemas returns the properties of several groups as one.
+// mergeSchemas returns the properties of several groups in one group.
 func mergeSchemas(groups ...schema) schema {
 	all := schema{}
 	for _, g := range groups {
@@ -44,7 +45,7 @@ func mergeSchemas(groups ...schema) schema {
 	return all
 }
 
-// option is a choice; plain texts are taken, too.
+// option is the schema of an option. The server also accepts a plain text.
 var option = object(schema{
 	"label":       text("What the person picks: one to five words."),
 	"value":       text("What you get back; the label when left out."),
@@ -100,7 +101,7 @@ var asking = schema{
 
 var risk = oneOf("How much harm a wrong answer can do.", "low", "medium", "high", "critical")
 
-// renaming are the names that workflows use.
+// renaming are fields of a question by the names that workflows use.
 var renaming = schema{
 	"timeoutHours":  schema{"type": "number", "description": "timeout in hours."},
 	"timeoutAction": oneOf("The same as on_timeout.", "default", "skip", "fail"),

@@ -13,44 +13,47 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Options say how a server works. Only Desk is required.
+// Options configure a server. Only Desk is required.
 type Options struct {
 	// Desk returns the desk of the caller of a request.
 	Desk func(*mcp.CallToolRequest) (Desk, error)
-	// Task is the task that questions belong to; without one they go to a task
-	// of their own, shared by the questions of a session.
+	// Task is the task to which questions belong. If it is empty, all questions
+	// of a session share a task.
 	Task string
-	// RunID is the run of that task, where one calls.
+	// RunID is the run of that task, if there is one.
 	RunID string
-	// Session names the agent's session; without it the client does, else it is
-	// OtherSession.
+	// Session is the key of the agent's session. If it is empty, the key that
+	// the client sends is used, else OtherSession.
 	Session, OtherSession string
 	// Project is the project of questions outside any task.
 	Project string
-	// AskTool is the name of the tool ask_user, for a client that takes that name for a
-	// tool of its own; empty is ask_user.
+	// AskTool is the name of the tool that asks; empty means ask_user. Set
+	// another name for a client that has its own tool ask_user.
 	AskTool string
 	// ApproveWait is how long a permission prompt waits for a person before it
-	// is denied for the time being; 0 takes DefaultApproveWait, and less does not wait.
+	// is denied for the time being. 0 means DefaultApproveWait. A negative
+	// value means no wait.
 	ApproveWait time.Duration
-	// ProgressEvery is the pause between two signs of life of a call that
-	// waits; 0 takes 10 seconds.
+	// ProgressEvery is the time between two progress notifications of a call
+	// that waits; 0 means 10 seconds.
 	ProgressEvery time.Duration
 	Version       string
 	Log           *slog.Logger
-	// AtDesk says that a person sits at the agent: nothing resumes it by itself.
+	// AtDesk says that a person sits at the agent, so nothing resumes the agent
+	// by itself.
 	AtDesk bool
-	// Told is called when the agent of a session was told how its question stands.
+	// Told is called after the agent of a session was told the state of a
+	// question.
 	Told func(session string, q *fermata.Question)
-	// Stopping ends waits early, when the server is about to stop.
+	// Stopping ends waits early when the server is about to stop.
 	Stopping <-chan struct{}
 }
 
 // askTool is the usual name of the tool that asks.
 const askTool = "ask_user"
 
-// DefaultApproveWait is below the minute after which the first client gives a
-// silent call up.
+// DefaultApproveWait is less than one minute, because some clients give up a
+// silent call after that time.
 const DefaultApproveWait = 50 * time.Second
 
 // Server answers the tool calls of agents.
@@ -59,7 +62,7 @@ type Server struct {
 	mcp *mcp.Server
 }
 
-// New returns a server with every tool.
+// New returns a server with all tools.
 func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -81,7 +84,7 @@ func New(o Options) *Server {
 	return s
 }
 
-// place is where the server's agents are.
+// place returns where the agents of this server run.
 func (o *Options) place() fermata.AgentPlace {
 	switch {
 	case o.AtDesk:
@@ -93,7 +96,8 @@ func (o *Options) place() fermata.AgentPlace {
 	}
 }
 
-// ServeIO serves one client over a pair of streams until it goes away.
+// ServeIO serves one client over a pair of streams until the client goes away
+// or ctx ends.
 func (s *Server) ServeIO(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	return s.mcp.Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
 }

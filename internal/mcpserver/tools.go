@@ -6,7 +6,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A tool is one entry of the list, and what answers its calls.
+// tool is a tool with the handler of its calls.
 type tool struct {
 	tool   *mcp.Tool
 	handle mcp.ToolHandler
@@ -23,13 +23,14 @@ func (s *Server) tool(name, title, description string, input schema, do handler)
 	}
 }
 
-// reads marks a tool that changes nothing.
+// reads marks a tool as read-only.
 func (t tool) reads() tool {
 	t.tool.Annotations.ReadOnlyHint = true
 	return t
 }
 
-// handle makes what a tool refuses into a result that the agent can read.
+// handle returns a handler that turns the errors of a tool into results that
+// the agent can read.
 func (s *Server) handle(do handler) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c, err := s.call(req)
@@ -41,7 +42,7 @@ func (s *Server) handle(do handler) mcp.ToolHandler {
 		case err == nil:
 			return result, nil
 		case ctx.Err() != nil:
-			// The client gave the call up: there is nobody to tell.
+			// The client gave up the call, so nobody can be told.
 			return nil, ctx.Err()
 		default:
 			return s.refusedResult(ctx, err), nil

@@ -32,7 +32,7 @@ func TestPostQuestion(t *testing.T) {
 	})
 }
 
-// An approval shows one thing that runs, and always one.
+// An approval always shows exactly one action.
 func TestAnApprovalIsOfOneAction(t *testing.T) {
 	t.Parallel()
 	each(t, func(a *agent) {
@@ -153,8 +153,8 @@ func TestPermissionPrompt(t *testing.T) {
 			a.equal("deny", a.prompt(bad)["behavior"])
 		}
 		a.equal(q.ID, a.only().ID)
-		// An agent that was stopped makes the call anew: it meets the approval,
-		// once.
+		// An agent that was stopped repeats the call with another id. The
+		// approval applies to it once.
 		a.equal("deny", call("toolu_2")["behavior"])
 		q = a.last()
 		a.answer(q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash})
@@ -192,7 +192,8 @@ func TestPermissionPromptFollowsTheRules(t *testing.T) {
 	})
 }
 
-// Nothing of a task that was cancelled is permitted, whatever the rules and people said.
+// No call of a cancelled task is allowed, whatever the rules and people
+// decided.
 func TestPermissionPromptOfACancelledTask(t *testing.T) {
 	t.Parallel()
 	const approved, questions = `{"tool_name":"Bash","input":{"command":"rm"},"tool_use_id":"toolu_1"}`,
@@ -258,7 +259,8 @@ func TestPermissionPromptOfAskUserQuestion(t *testing.T) {
 	})
 }
 
-// TestSchemasArePortable keeps the schemas to what every client understands.
+// TestSchemasArePortable checks that the schemas use only what every client
+// understands.
 func TestSchemasArePortable(t *testing.T) {
 	t.Parallel()
 	each(t, func(a *agent) {

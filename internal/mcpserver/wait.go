@@ -10,7 +10,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// maxWaitSeconds bounds how long a call may wait. Clients give up sooner.
+// maxWaitSeconds limits how long a call may wait. Clients usually give up
+// earlier.
 const maxWaitSeconds = 600
 
 func waitOf(seconds int) (time.Duration, error) {
@@ -22,9 +23,9 @@ func waitOf(seconds int) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
-// wait waits until the question is closed or the wait is over. Where a person
-// sits behind the client, it is offered there, too; the result is then the
-// form that the client is to show.
+// wait waits until the question is closed or the wait ends. If a person sits at
+// the client, the question is shown there, too. In newer protocol versions, the
+// result is then the form for the client to show.
 func (s *Server) wait(ctx context.Context, c *call, q *fermata.Question, wait time.Duration) (*fermata.Question, *mcp.CallToolResult, error) {
 	if wait <= 0 || q.Status != fermata.Pending {
 		return q, nil, nil
@@ -41,8 +42,8 @@ func (s *Server) wait(ctx context.Context, c *call, q *fermata.Question, wait ti
 	return q, nil, err
 }
 
-// waitQuietly waits, and shows the client that the call is alive. The question
-// stays whatever becomes of the call.
+// waitQuietly waits, and sends progress so that the client sees that the call
+// is alive. The question stays as it is if the call ends early.
 func (s *Server) waitQuietly(ctx context.Context, c *call, q *fermata.Question, wait time.Duration) (*fermata.Question, error) {
 	if wait <= 0 || q.Status != fermata.Pending {
 		return q, nil
@@ -52,14 +53,14 @@ func (s *Server) waitQuietly(ctx context.Context, c *call, q *fermata.Question, 
 	go s.showLife(waiting, c, q)
 	next, err := c.desk.WaitWords(waiting, q.ID, wait)
 	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
-		// The server stops; the question does not.
+		// The server is stopping. The question stays open.
 		return c.desk.Question(ctx, q.ID)
 	}
 	return next, err
 }
 
-// untilStopping returns a context that also ends so long after the server has
-// begun to stop.
+// untilStopping returns a context that ends with ctx, or after the given time
+// once the server has begun to stop.
 func untilStopping(ctx context.Context, stopping <-chan struct{}, after time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
@@ -79,8 +80,8 @@ func untilStopping(ctx context.Context, stopping <-chan struct{}, after time.Dur
 	return ctx, cancel
 }
 
-// showLife sends progress at once and then regularly, so that clients which
-// give silent calls up do not.
+// showLife sends a progress notification at once and then regularly, because
+// some clients give up silent calls.
 func (s *Server) showLife(ctx context.Context, c *call, q *fermata.Question) {
 	token := c.Params.GetProgressToken()
 	if token == nil {

@@ -8,9 +8,10 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// replyState tells how the question stands, with what people wrote meanwhile to an agent
-// of an external task. Those words count as handed from here on, and not before: where that
-// cannot be noted, they are told again, and nothing that people said is held back.
+// replyState returns the state of the question, with the messages that people
+// wrote meanwhile to the agent of an external task. These messages count as
+// handed over from here on. If that cannot be recorded, the agent gets them
+// again, so no message of a person is lost.
 func (c *call) replyState(ctx context.Context, q *fermata.Question) (*mcp.CallToolResult, error) {
 	st := c.stateOf(q)
 	words, err := c.words(ctx, q.TaskID)
@@ -34,7 +35,8 @@ func (c *call) replyState(ctx context.Context, q *fermata.Question) (*mcp.CallTo
 	return reply(st)
 }
 
-// words are what people wrote to the agent of an external task and it was not handed.
+// words returns the messages of people that the agent of an external task was
+// not handed yet.
 func (c *call) words(ctx context.Context, task string) ([]message, error) {
 	rc, err := c.desk.Context(ctx, task)
 	if err != nil {

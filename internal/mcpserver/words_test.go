@@ -8,8 +8,9 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// An agent that waits outside any run is given what a person writes at once, with what to
-// do. The words count as handed then, not before, and are told once.
+// An agent that waits outside any run gets a person's message at once, with
+// advice. The message counts as handed over from then on, and is returned only
+// once.
 func TestWordsReachAnAgentThatWaits(t *testing.T) {
 	t.Parallel()
 	each(t, func(a *agent) {
@@ -39,7 +40,7 @@ func TestWordsReachAnAgentThatWaits(t *testing.T) {
 	})
 }
 
-// What a person wrote comes with the answer, too.
+// A person's message comes with the answer, too.
 func TestWordsComeWithTheAnswer(t *testing.T) {
 	t.Parallel()
 	each(t, func(a *agent) {

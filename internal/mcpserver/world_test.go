@@ -22,11 +22,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// world is a whole server on a database of its own, with a person who answers
-// and an agent.
-// publicURL is where people open the server of the tests.
+// publicURL is the URL at which people open the server of the tests.
 const publicURL = "https://fermata.example.com"
 
+// world is a whole server on its own database, with a person that answers and an agent.
 type world struct {
 	*testing.T
 	engine   *engine.Engine
@@ -38,7 +37,7 @@ type world struct {
 	person       fermata.Caller
 }
 
-// in returns the same agent for a subtest. What goes wrong with it fails the subtest.
+// in returns the same agent for a subtest. Its failures fail the subtest.
 func (a *agent) in(t *testing.T) *agent {
 	t.Helper()
 	part := *a
@@ -46,7 +45,7 @@ func (a *agent) in(t *testing.T) *agent {
 	return &part
 }
 
-// in returns the same world for a subtest. What goes wrong in it fails the subtest.
+// in returns the same world for a subtest. Its failures fail the subtest.
 func (w *world) in(t *testing.T) *world {
 	t.Helper()
 	part := *w
@@ -103,13 +102,13 @@ func (w *world) ok(err error) {
 	}
 }
 
-// versions are one of each generation of the protocol.
+// versions holds one version of each generation of the protocol.
 var versions = map[string]string{"with sessions": "2025-11-25", "without": "2026-07-28"}
 
 // connect connects an agent with one of the world's tokens.
 type connect func(token string, opts *mcp.ClientOptions) *agent
 
-// over runs a test over both transports in both generations.
+// over runs a test over both transports, with both generations of the protocol.
 func over(t *testing.T, test func(w *world, connect connect)) {
 	t.Helper()
 	for name, version := range versions {
@@ -126,7 +125,7 @@ func over(t *testing.T, test func(w *world, connect connect)) {
 	}
 }
 
-// each does so for an agent with an agent's token.
+// each runs a test as over does, for an agent with an agent's token.
 func each(t *testing.T, test func(a *agent)) {
 	t.Helper()
 	over(t, func(w *world, connect connect) { test(connect(w.agent, nil)) })
@@ -136,7 +135,8 @@ func each(t *testing.T, test func(a *agent)) {
 type agent struct {
 	*world
 	session *mcp.ClientSession
-	// task is where its questions go, made when it connected.
+	// task is the task to which its questions belong, created when it
+	// connected.
 	task string
 }
 
@@ -149,7 +149,7 @@ func (w *world) newTask() string {
 	return task.ID
 }
 
-// withHeaders sends headers with every request.
+// withHeaders adds headers to every request.
 type withHeaders map[string]string
 
 func (h withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -215,10 +215,11 @@ func (a *agent) connect(version string, opts *mcp.ClientOptions, transport mcp.T
 	a.session = session
 }
 
-// result is what a tool replied, of any tool.
+// result is the reply of any tool.
 type result struct {
 	mcpserver.State
-	// The client's library has put the keys into an order of its own.
+	// The MCP library has changed the order of the keys, so Action is not raw
+	// JSON.
 	Action         any      `json:"action"`
 	PreviousStatus string   `json:"previous_status"`
 	Notified       []string `json:"notified"`
@@ -258,7 +259,7 @@ func (a *agent) callWith(tool, arguments string, meta mcp.Meta) (result, bool) {
 	return r, !reply.IsError
 }
 
-// must calls a tool that has to succeed.
+// must calls a tool that must succeed.
 func (a *agent) must(tool, arguments string) result {
 	a.Helper()
 	r, ok := a.call(tool, arguments)
@@ -268,7 +269,7 @@ func (a *agent) must(tool, arguments string) result {
 	return r
 }
 
-// refused calls a tool that has to fail with the code, and change nothing.
+// refused calls a tool that must fail with the code, and change nothing.
 func (a *agent) refused(code fermata.Code, tool, arguments string) result {
 	a.Helper()
 	before := a.head()
@@ -318,7 +319,7 @@ func (w *world) answer(id string, a fermata.Answer) {
 	w.ok(err)
 }
 
-// head is the number of the last event: what every change raises.
+// head returns the number of the last event, which every change increases.
 func (w *world) head() int64 {
 	w.Helper()
 	head, err := w.engine.Tail().Head(w.Context(), store.DefaultWorkspace)

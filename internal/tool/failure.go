@@ -7,7 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// failure is an error with code and hint, and with what a retry can do about it.
+// failure is an error with a code and a hint. It also says whether a retry can
+// help.
 type failure struct {
 	err       *fermata.Error
 	permanent bool
@@ -15,7 +16,7 @@ type failure struct {
 
 var _ Failure = (*failure)(nil)
 
-// Error returns what is wrong.
+// Error returns the message of the error.
 func (f *failure) Error() string { return f.err.Error() }
 
 // Permanent implements [Failure].
@@ -24,26 +25,26 @@ func (f *failure) Permanent() bool { return f.permanent }
 // RetryAfter implements [Failure].
 func (f *failure) RetryAfter() time.Duration { return f.err.RetryAfter }
 
-// Unwrap returns the error with code and hint.
+// Unwrap returns the error with its code and hint.
 func (f *failure) Unwrap() error { return f.err }
 
-// Hopeless returns the failure that no retry mends.
+// Hopeless returns a failure that a retry cannot fix.
 func Hopeless(err *fermata.Error) error { return &failure{err: err, permanent: true} }
 
-// Passing returns the failure that may be gone at the next try, after the
-// error's RetryAfter if it names one.
+// Passing returns a failure that a retry may fix, after the RetryAfter of the
+// error if it is set.
 func Passing(err *fermata.Error) error { return &failure{err: err} }
 
-// safe is an error after which a further call repeats no effect.
+// safe is an error after which another call repeats no effect.
 type safe struct{ error }
 
 func (s safe) Unwrap() error { return s.error }
 
-// SafeToRetry marks an error after which a further call repeats no effect: nothing
-// was done, or doing it twice does no more.
+// SafeToRetry marks an error after which another call repeats no effect: the
+// call did nothing, or doing it twice changes nothing more.
 func SafeToRetry(err error) error { return safe{err} }
 
-// IsSafeToRetry reports whether an error is marked so.
+// IsSafeToRetry reports whether an error was marked by [SafeToRetry].
 func IsSafeToRetry(err error) bool {
 	_, is := errors.AsType[safe](err)
 	return is

@@ -1,5 +1,5 @@
-// Package tool is the language between the engine of workflows and the tools
-// that their steps call in process.
+// Package tool defines the interface between the workflow engine and the tools
+// that run in its process.
 package tool
 
 import (
@@ -8,48 +8,52 @@ import (
 	"time"
 )
 
-// Tool does what steps ask for, in process. Many goroutines use one value.
+// Tool does the work of a step, in the process of the engine. It must be safe
+// for concurrent use.
 type Tool interface {
 	Info() Info
-	// Call does it once. ctx ends with the step's timeout or the loss of the lease.
+	// Call does the work once. ctx ends after the step's timeout, or when the
+	// lease is lost.
 	Call(ctx context.Context, c Call) (Result, error)
 }
 
-// Info says what a tool is.
+// Info describes a tool.
 type Info struct {
 	Name, Description string
-	// Input is the JSON Schema of the input (draft 2020-12, additionalProperties
-	// false); it is checked at load for what is literal, at run for all.
+	// Input is the JSON Schema of the input (draft 2020-12, with
+	// additionalProperties false). Literal values are checked when a definition
+	// is loaded, and the whole input when the step runs.
 	Input json.RawMessage
-	// Output is a JSON Schema, or nil.
+	// Output is the JSON Schema of the output, or nil.
 	Output json.RawMessage
-	// Idempotent says that two calls with one key have the effect of one.
+	// Idempotent says that two calls with the same key have the effect of one.
 	Idempotent bool
 }
 
-// Call is what a step hands to its tool.
+// Call is one call of a tool by a step.
 type Call struct {
 	Workspace, Project, Workflow, RunID, Step string
 	Occurrence, Attempt                       int
-	// Item is the index in a foreach.
+	// Item is the index in a foreach, from 0; nil without one.
 	Item *int
-	// Key is stable for (run, step, occurrence, item): the idempotency key to hand on.
+	// Key is the idempotency key to pass on. It is the same for every attempt
+	// of (run, step, occurrence, item).
 	Key   string
 	Input map[string]any
-	// Trigger is what started the run: type, and for GitHub repository, issue,
-	// label, actor.
+	// Trigger describes the event that started the run: type, and for GitHub
+	// repository, issue, label and actor.
 	Trigger map[string]any
 	Inputs  map[string]any
 }
 
-// Result is what a call came to.
+// Result is the result of a call. Note is a short text about it for people.
 type Result struct {
 	Output any
 	Note   string
 }
 
-// Failure is an error that says whether trying again can help; any other error
-// is retried as the step says.
+// Failure is an error that says whether a retry can help. Any other error is
+// retried as the step says.
 type Failure interface {
 	error
 	Permanent() bool

@@ -11,11 +11,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// MostOutput is how large the output of a call may be, in bytes.
+// MostOutput is the largest output of a call, in bytes.
 const MostOutput = 1 << 20
 
-// Read puts an input into a struct. What the struct does not know, and what
-// has another type there, is a failure that no retry mends.
+// Read decodes an input into a struct. An unknown field or a value of another
+// type is a failure that a retry cannot fix.
 func Read(input map[string]any, into any) error {
 	data, err := json.Marshal(input)
 	if err != nil {
@@ -30,8 +30,9 @@ func Read(input map[string]any, into any) error {
 	return nil
 }
 
-// Decode reads one JSON value as expressions take it: whole numbers that fit
-// are int, so that no digit of an id is lost; others are float64.
+// Decode decodes one JSON value into the types of expressions. Whole numbers
+// that fit become int, so that no digit of an id is lost. Others become
+// float64.
 func Decode(data []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -45,8 +46,8 @@ func Decode(data []byte) (any, error) {
 	return Plain(value), nil
 }
 
-// Plain replaces every [json.Number] in a value as [Decode] does. Lists and
-// maps are changed in place.
+// Plain replaces every [json.Number] in a value as [Decode] does. It changes
+// lists and maps in place.
 func Plain(value any) any {
 	switch v := value.(type) {
 	case json.Number:
@@ -63,7 +64,7 @@ func Plain(value any) any {
 	return value
 }
 
-// number keeps as text what no number here can hold.
+// number converts a number. If no numeric type can hold it, it stays a text.
 func number(n json.Number) any {
 	if i, err := strconv.Atoi(n.String()); err == nil {
 		return i

@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// issueKey is where the metadata of a question names the issue that it is asked
-// on, for channels of GitHub.
+// issueKey is the key in a question's metadata that holds the issue on which
+// the question is asked. Channels of GitHub read it.
 const issueKey = "github_issue"
 
 var (
@@ -18,14 +18,14 @@ var (
 	issuePlace  = regexp.MustCompile(`^([\w.-]+/[\w.-]+#[0-9]+|https?://[^/]+/[^/]+/[^/]+/(issues|pull)/[0-9]+)$`)
 )
 
-// nameIssue names the issue of the run in its question.
+// nameIssue adds the issue of the run to the metadata of its question.
 func (x *execution) nameIssue(a *fermata.Ask) {
 	a.Metadata = withIssue(a.Metadata, x.ins, x.cause)
 }
 
-// withIssue adds the issue of a run to the metadata of a question, as the tools of GitHub
-// find it: the one that the question names, else the input issue, else the one whose event
-// began the run.
+// withIssue returns the metadata of a question with the issue of its run, in
+// the form that the tools of GitHub read. It takes the issue that the question
+// names, else the input "issue", else the issue whose event started the run.
 func withIssue(metadata map[string]string, inputs, cause map[string]any) map[string]string {
 	place := metadata[issueKey]
 	for _, value := range []any{inputs["issue"], cause["issue"]} {
@@ -50,14 +50,15 @@ func withIssue(metadata map[string]string, inputs, cause map[string]any) map[str
 	return with
 }
 
-// issue is the issue of the run; empty where it has none.
+// issue returns the issue of the run, or "" if it has none.
 func (x *execution) issue() string { return withIssue(nil, x.ins, x.cause)[issueKey] }
 
-// mostAbove is how many tasks up a run is looked for.
+// mostAbove limits how many parent tasks are searched for a workflow run.
 const mostAbove = 20
 
-// aboutRun names the issue of a run in the questions of the tasks below it: what an agent
-// asks on the way stands where its run's own questions do.
+// aboutRun adds the issue of a workflow run to the questions of the tasks below
+// it. A question of an agent then appears on the same issue as the questions of
+// its run.
 func aboutRun(r store.Reader, t *fermata.Task, q *fermata.Question) error {
 	above := t.ParentID
 	for range mostAbove {
@@ -83,7 +84,8 @@ func aboutRun(r store.Reader, t *fermata.Task, q *fermata.Question) error {
 	return nil
 }
 
-// issueText is an issue as people write it; empty where the value names none.
+// issueText returns a reference to an issue as people write it, or "" if the
+// value names no issue.
 func issueText(value any) string {
 	text := fmt.Sprint(value)
 	if f, ok := value.(float64); ok {

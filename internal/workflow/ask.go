@@ -15,13 +15,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// place names the wait of a step, so that an answer is never taken for that of
-// another one.
+// place identifies the wait of a step. It goes into the question's state, so
+// that the answer is never taken for the answer of another step.
 func (x *execution) place(row *fermata.WorkflowStep) json.RawMessage {
 	return data(map[string]any{"run": row.TaskID, "step": row.Step, "occurrence": row.Occurrence})
 }
 
-// ask asks people, and stops the run where the step says so.
+// ask asks people the question of a step. It suspends the run if the step says
+// so.
 func (x *execution) ask(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
 	a, err := posting.Read(input, step.Tool == toolApproval)
 	if err != nil {
@@ -41,8 +42,8 @@ func (x *execution) ask(ctx context.Context, step *definition.Step, row *fermata
 	return x.post(ctx, step, row, a)
 }
 
-// unreadable fails a step whose input cannot be used, unless it is a question that a
-// threshold answers or sets aside.
+// unreadable fails a step whose input cannot be used. It does not fail a
+// question that a confidence threshold answers or sets aside.
 func (x *execution) unreadable(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, why error) error {
 	a, skipped, err := x.unaskedQuestion(ctx, step, row)
 	switch {
@@ -55,7 +56,8 @@ func (x *execution) unreadable(ctx context.Context, step *definition.Step, row *
 	}
 }
 
-// post asks the question of a step.
+// post posts the question of a step. If the step suspends, the run stops until
+// the answer.
 func (x *execution) post(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) error {
 	if x.isIn(a) {
 		return x.handleFailure(ctx, step, row, errShown("the question"))
@@ -70,7 +72,8 @@ func (x *execution) post(ctx context.Context, step *definition.Step, row *fermat
 	return x.note(ctx, step, row, a)
 }
 
-// note asks without stopping: the default holds until somebody says otherwise.
+// note asks a question without stopping the run. The default is the answer
+// until a person gives another one.
 func (x *execution) note(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) error {
 	a.Type = fermata.NonBlocking
 	a.IdempotencyKey = row.Key()
@@ -99,8 +102,8 @@ func (x *execution) note(ctx context.Context, step *definition.Step, row *fermat
 	return nil
 }
 
-// suspend stops the run on a question. One that the rules refuse fails the step
-// before anybody hears of it.
+// suspend stops the run on a question. If the rules refuse the question, the
+// step fails before any person is told of it.
 func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) error {
 	x.touch(row)
 	before, st := *row, *x.st
@@ -136,7 +139,7 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 	refusal := asRefusal(err)
 	switch {
 	case aside && err == nil:
-		return nil // what is done then follows
+		return nil // the recovery steps come next
 	case err == nil && x.isAlone():
 		return errStopped
 	case err == nil:
@@ -153,11 +156,12 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 	return x.handleFailure(ctx, step, row, refusal)
 }
 
-// asideNote is said of a step that is left to people.
+// asideNote is the note on a step that is left to people.
 const asideNote = "the confidence is below the threshold: set aside for manual work"
 
-// setAside leaves a step to people whose question nobody is asked, where something is done
-// before the run ends for it. It reports whether it did.
+// setAside leaves a step to people without asking its question. It applies only
+// if the run has more steps to do before it ends. It reports whether it set the
+// step aside.
 func (x *execution) setAside(h *engine.LeasedRun, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) (bool, error) {
 	o := x.unsuccessful(fermata.TaskSkipped, fermata.ReasonLowConfidence, fmt.Sprintf("The step %s: %s.", step.ID, asideNote))
 	if o.Step == step.ID {
@@ -185,8 +189,8 @@ func (x *execution) setAside(h *engine.LeasedRun, step *definition.Step, row *fe
 	return true, nil
 }
 
-// asRefusal is a failure of the step where the rules of asking refused its
-// question, and nil for any other error.
+// asRefusal returns the failure of a step whose question the rules of asking
+// refused. It returns nil for any other error.
 func asRefusal(err error) error {
 	switch fermata.CodeOf(err) {
 	case fermata.CodeInvalidRequest, fermata.CodeQuorumUnreachable, fermata.CodePolicyViolation, fermata.CodeRateLimited:
@@ -196,12 +200,12 @@ func asRefusal(err error) error {
 	}
 }
 
-// question returns the question of a step as it stands.
+// question returns the question of a step with its present status.
 func (x *execution) question(ctx context.Context, row *fermata.WorkflowStep) (*fermata.Question, error) {
 	return x.s.db.In(ctx, x.claim.Task.WorkspaceID).Question(row.QuestionID)
 }
 
-// afterQuestion goes on after the end of a step's question.
+// afterQuestion continues the run after the question of a step has closed.
 func (x *execution) afterQuestion(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
 	x.st.Waits, x.st.Input = "", nil
 	r := q.Resolution
@@ -224,8 +228,9 @@ func (x *execution) afterQuestion(ctx context.Context, step *definition.Step, ro
 	return x.answered(ctx, step, row, answerOf(q, r.Answers, r.AnsweredBy, r.At, r.Comment))
 }
 
-// decides goes on after a person resumed the run without an answer: with the question's
-// default, or with no answer where it has none. An approval is not given in this way.
+// decides continues the run after a person resumed it without an answer. The
+// question's default is the answer, or there is none if it has no default. An
+// approval is never given in this way.
 func (x *execution) decides(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
 	defaults, _ := q.Defaults()
 	answer := answerOf(q, defaults, nil, q.Resolution.At, q.Resolution.Comment)
@@ -237,7 +242,8 @@ func (x *execution) decides(ctx context.Context, step *definition.Step, row *fer
 	return x.answered(ctx, step, row, answer)
 }
 
-// singleAnswer is the value of a single answer, and all of them where there are more.
+// singleAnswer returns the only answer of a question. If there are more, it
+// returns all of them by key.
 func singleAnswer(answers map[string]any) any {
 	if len(answers) == 1 {
 		for _, v := range answers {
@@ -250,7 +256,8 @@ func singleAnswer(answers map[string]any) any {
 	return answers
 }
 
-// answerOf is what expressions call pendingQuestion.
+// answerOf returns an answer in the form that expressions see as
+// pendingQuestion.
 func answerOf(q *fermata.Question, answers map[string]any, by *fermata.Actor, at time.Time, comment string) map[string]any {
 	source := map[fermata.ActorKind]string{fermata.ActorHuman: "human", fermata.ActorTimeout: "timeout", fermata.ActorPolicy: "auto"}[q.Resolution.DecidedBy]
 	out := map[string]any{
@@ -279,7 +286,7 @@ func answerOf(q *fermata.Question, answers map[string]any, by *fermata.Actor, at
 	return out
 }
 
-// votesOf are the votes on an approval, in their order.
+// votesOf returns the votes on an approval in the order in which they came.
 func votesOf(q *fermata.Question) []any {
 	votes := make([]any, 0, len(q.Votes))
 	for i := range q.Votes {
@@ -289,7 +296,7 @@ func votesOf(q *fermata.Question) []any {
 	return votes
 }
 
-// votersFor names everybody whose vote was the decision.
+// votersFor returns the names of all people who voted for the decision.
 func votersFor(q *fermata.Question, decision any) string {
 	var names []string
 	for i := range q.Votes {
@@ -300,8 +307,9 @@ func votersFor(q *fermata.Question, decision any) string {
 	return strings.Join(names, ", ")
 }
 
-// answered takes an answer: the step is done, or rejected, its values are
-// injected, and the run goes on where the definition says.
+// answered records an answer and continues the run. The step is done or
+// rejected, its inject values are set, and the run goes to the step that the
+// definition names.
 func (x *execution) answered(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, answer map[string]any) error {
 	row.Output = x.storedJSON(answer)
 	if answer["source"] == "auto" {
@@ -339,7 +347,8 @@ func (x *execution) answered(ctx context.Context, step *definition.Step, row *fe
 	return nil
 }
 
-// pickedOption is what a way on by option calls an answer; "" where it has no name.
+// pickedOption returns the key of an answer in goto_by, or "" if the answer has
+// no key.
 func pickedOption(answer map[string]any) string {
 	if yes, ok := answer["answer"].(bool); ok {
 		return map[bool]string{true: definition.Yes, false: definition.No}[yes]
@@ -361,7 +370,7 @@ func (x *execution) inject(row *fermata.WorkflowStep, resume *definition.Resume,
 	return nil
 }
 
-// afterRejection continues the run as the step says for a rejection.
+// afterRejection continues the run as the step's on_reject says.
 func (x *execution) afterRejection(ctx context.Context, step *definition.Step, answer map[string]any) error {
 	switch {
 	case step.OnRejectGoto != "":
@@ -378,7 +387,8 @@ func (x *execution) afterRejection(ctx context.Context, step *definition.Step, a
 	return x.end(ctx, fermata.TaskFailed, fermata.ReasonRejected, summary)
 }
 
-// handleSilence continues the run after a question timed out that says to skip.
+// handleSilence continues the run after a question timed out whose timeout
+// outcome is to skip.
 func (x *execution) handleSilence(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	row.Note = "nobody answered in time"
 	if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
@@ -387,8 +397,9 @@ func (x *execution) handleSilence(ctx context.Context, step *definition.Step, ro
 	return x.afterSilence(ctx, step)
 }
 
-// afterSilence does what the definition says about a step that nobody answered.
-// What was begun before a process was lost is not begun again.
+// afterSilence does the on_timeout action of a step that nobody answered. If a
+// process was lost after the action began, the action is not begun as a new
+// occurrence.
 func (x *execution) afterSilence(ctx context.Context, step *definition.Step) error {
 	action := x.def.Timeout(step)
 	switch {
@@ -412,17 +423,20 @@ func (x *execution) afterSilence(ctx context.Context, step *definition.Step) err
 	return x.endInSilence(ctx, step)
 }
 
-// endInSilence ends the run as skipped.
+// endInSilence ends the run as skipped, because nobody answered the step's
+// question.
 func (x *execution) endInSilence(ctx context.Context, step *definition.Step) error {
 	return x.end(ctx, fermata.TaskSkipped, fermata.ReasonQuestionTimedOut, fmt.Sprintf("Nobody answered the question of the step %s in time.", step.ID))
 }
 
-// timeoutStep names what happened after silence on a step, as the graph does.
+// timeoutStep returns the name of the step that does the on_timeout action. The
+// graph uses the same name.
 func timeoutStep(step *definition.Step) string { return step.ID + timeoutSuffix }
 
 const timeoutSuffix = ".on_timeout"
 
-// doOnTimeout runs the action of a question that nobody answered.
+// doOnTimeout calls the tool in the on_timeout action of a step that nobody
+// answered.
 func (x *execution) doOnTimeout(ctx context.Context, step *definition.Step, action *definition.Action) error {
 	does := &definition.Step{ID: timeoutStep(step), Tool: action.Tool, Input: action.Input, Line: step.Line}
 	row := x.current(does.ID)
@@ -465,8 +479,8 @@ func (x *execution) doOnTimeout(ctx context.Context, step *definition.Step, acti
 	return x.end(ctx, fermata.TaskFailed, fermata.ReasonStepFailed, "What is to be done after silence failed: "+row.Error.Message)
 }
 
-// takeLateAnswer takes an answer that came after the deadline, with the wish to restart
-// the run with it.
+// takeLateAnswer restarts the run with an answer that came after the deadline,
+// if a person asked for that.
 func (x *execution) takeLateAnswer(ctx context.Context) error {
 	if x.claim.Context == nil || x.st.Waits != "" || !x.isAlone() {
 		return nil
@@ -501,7 +515,8 @@ func (x *execution) takeLateAnswer(ctx context.Context) error {
 	return nil
 }
 
-// restart moves an ended run back to a step, and to the steps beside it that failed.
+// restart moves an ended run back to a step. Steps in parallel branches that
+// failed also start again.
 func (x *execution) restart(step *definition.Step) {
 	var beside []place
 	if o := x.st.Outcome; o != nil && x.def.Forks(step.Phase) {

@@ -25,8 +25,8 @@ func (gone) Call(context.Context, string, fermata.ToolServer, string, tool.Call)
 	return tool.Result{}, errors.New("tracker cannot be reached: connection refused")
 }
 
-// TestWhatGoesWrongInAStep fails a step in each way that shows only at run time:
-// by itself it ends the run with the reason, with on_error: ask it asks.
+// TestWhatGoesWrongInAStep makes a step fail in each way that only a run can
+// show. The run ends with the reason, or asks if the step has on_error: ask.
 func TestWhatGoesWrongInAStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))
@@ -90,7 +90,8 @@ steps:
 	}
 }
 
-// TestBadDefinitionsAreRefused says of each what is wrong, and where.
+// TestBadDefinitionsAreRefused checks that the error says what is wrong with
+// each definition, and where.
 func TestBadDefinitionsAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))
@@ -113,8 +114,9 @@ func TestBadDefinitionsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAnswerAgainstTheClock lets an answer, the deadline and a cancel come at
-// once: one of them decides, and the run goes the way of that one.
+// TestAnswerAgainstTheClock lets an answer, the deadline and a cancellation
+// happen at the same time. One of them decides, and the run continues
+// accordingly.
 func TestAnswerAgainstTheClock(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put(`
@@ -149,8 +151,8 @@ steps:
 	})
 }
 
-// TestTwoOpenQuestionsDoNotMix answers the first question again while the second
-// is open: it stays the first one's answer.
+// TestTwoOpenQuestionsDoNotMix answers the first question again while the
+// second is open. The answer still belongs to the first question.
 func TestTwoOpenQuestionsDoNotMix(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(`
@@ -180,8 +182,8 @@ steps:
 	})
 }
 
-// TestALateAnswerIsNotTheNextOne: what comes too late for one question answers
-// no other one.
+// TestALateAnswerIsNotTheNextOne checks that a late answer to one question does
+// not answer another one.
 func TestALateAnswerIsNotTheNextOne(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(`
@@ -212,8 +214,9 @@ steps:
 	})
 }
 
-// TestWordsToARunAnswerNothing: a person who writes to a run of a workflow neither
-// answers its question nor moves it on: a workflow reads no messages.
+// TestWordsToARunAnswerNothing checks that a message to a workflow run neither
+// answers its question nor moves the run forward, because workflows read no
+// messages.
 func TestWordsToARunAnswerNothing(t *testing.T) {
 	onBoth(t, func(w *world) {
 		unsure(w, 40)
@@ -232,8 +235,9 @@ func TestWordsToARunAnswerNothing(t *testing.T) {
 	})
 }
 
-// TestResumedWithoutAnAnswer: a run that a person resumes goes on with the default of
-// its question, or with none; nobody is taken to have approved anything.
+// TestResumedWithoutAnAnswer checks that a run that a person resumes continues
+// with the default of its question, or without an answer. It never counts as an
+// approval.
 func TestResumedWithoutAnAnswer(t *testing.T) {
 	onBoth(t, func(w *world) {
 		unsure(w, 40)
@@ -267,8 +271,8 @@ steps:
     suspend: true
 `
 
-// TestRequesterDoesNotApprove: who started a run by hand is not one of those who
-// approve what it asks.
+// TestRequesterDoesNotApprove checks that the person that started a run by hand
+// cannot approve its requests.
 func TestRequesterDoesNotApprove(t *testing.T) {
 	onBoth(t, func(w *world) {
 		for _, handle := range []string{"one", "two"} {
@@ -290,7 +294,8 @@ steps:
 	})
 }
 
-// TestEventsTellTheSteps: the log says when each step began and how it ended.
+// TestEventsTellTheSteps checks that the event log says when each step began
+// and how it ended.
 func TestEventsTellTheSteps(t *testing.T) {
 	onBoth(t, func(w *world) {
 		unsure(w, 95)
@@ -310,8 +315,8 @@ func TestEventsTellTheSteps(t *testing.T) {
 	})
 }
 
-// TestWhatIsNotShownIsKept writes a tool back as it was read: the value of its
-// header stays.
+// TestWhatIsNotShownIsKept stores a tool as it was read, and checks that the
+// hidden value of its header stays.
 func TestWhatIsNotShownIsKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))
@@ -336,7 +341,8 @@ func TestWhatIsNotShownIsKept(t *testing.T) {
 	}
 }
 
-// TestItemsTogetherAreBounded keeps no more of a foreach than a step may give.
+// TestItemsTogetherAreBounded checks that the items of a foreach together have
+// the output limit of one step.
 func TestItemsTogetherAreBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))

@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// branch is what expressions see of the branch that a step has for itself: its name once the step is done, a list of them for a
-// step with items, and nil for everything else.
+// branch returns the value that expressions see as the git branch of a step with its own working copy. It is the name
+// of the branch once the step is done. For a step with items it is a list of names, and for every other step nil.
 func (x *execution) branch(step *definition.Step, row *fermata.WorkflowStep) any {
 	if !step.OwnCopy {
 		return nil
@@ -26,8 +26,8 @@ func (x *execution) branch(step *definition.Step, row *fermata.WorkflowStep) any
 	return branches
 }
 
-// branchOf is the branch of the task that a worker did for a row; nil while there is nothing on it. A test of a workflow has no
-// tasks: there the branch is named by the step.
+// branchOf returns the git branch of the task that a worker did for a row, or nil until the row is done. A simulation
+// has no tasks, so its branches are named after the steps.
 func (x *execution) branchOf(row *fermata.WorkflowStep) any {
 	switch {
 	case row.State != fermata.StepDone:

@@ -5,7 +5,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// builtIns describe the tools of the engine itself.
+// builtIns lists the tools of the workflow engine itself.
 var builtIns = []tool.Info{
 	{Name: toolQuestion, Description: "Asks people a question; with suspend the run waits for the answer.", Input: definition.ToolInput(toolQuestion)},
 	{Name: toolApproval, Description: "Asks people to approve or reject; the run waits.", Input: definition.ToolInput(toolApproval)},
@@ -15,5 +15,5 @@ var builtIns = []tool.Info{
 	{Name: toolWorkflow, Description: "A run of another workflow; the run waits for its end.", Input: definition.ToolInput(toolWorkflow)},
 }
 
-// builtIn are the same by name.
+// builtIn holds builtIns by name.
 var builtIn = infos(builtIns)

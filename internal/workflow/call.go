@@ -13,11 +13,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// callWithin is how long a call may take where the step says nothing.
+// callWithin is the time limit of a call if neither the step nor its tool sets
+// one.
 const callWithin = 5 * time.Minute
 
-// namedTool returns the workspace's own tool that a step means, or the server that
-// has it; nil for a tool of this process.
+// namedTool returns the workspace's tool that a step names, or the server that
+// provides it. It returns nil for a tool of this process.
 func (x *execution) namedTool(ctx context.Context, name string) (*fermata.NamedTool, error) {
 	if x.s.tools[name] != nil {
 		return nil, nil
@@ -30,7 +31,7 @@ func (x *execution) namedTool(ctx context.Context, name string) (*fermata.NamedT
 	return n, err
 }
 
-// call calls a tool in this process.
+// call calls a tool in this process and returns its output and its note.
 func (x *execution) call(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, named *fermata.NamedTool, input map[string]any) (any, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit(step, named))
 	defer cancel()
@@ -69,13 +70,13 @@ func (x *execution) call(ctx context.Context, step *definition.Step, row *fermat
 	return result.Output, result.Note, err
 }
 
-// isIdempotent reports whether a server says so of its tool.
+// isIdempotent reports whether the server lists its tool as idempotent.
 func isIdempotent(server *fermata.NamedTool, name string) bool {
 	list, _ := listedTools(server)
 	return slices.ContainsFunc(list, func(i fermata.ToolInfo) bool { return i.Name == name && i.Idempotent })
 }
 
-// limit is how long a call may take.
+// limit returns the time limit of a call.
 func limit(step *definition.Step, named *fermata.NamedTool) time.Duration {
 	if step.Timeout > 0 {
 		return step.Timeout
@@ -88,7 +89,8 @@ func limit(step *definition.Step, named *fermata.NamedTool) time.Duration {
 	return callWithin
 }
 
-// outputLength is the length of what the other items of a step have given.
+// outputLength returns the total length in bytes of the outputs of a step's
+// other items.
 func (x *execution) outputLength(row *fermata.WorkflowStep) int {
 	total := 0
 	for _, r := range x.rows {
@@ -99,12 +101,14 @@ func (x *execution) outputLength(row *fermata.WorkflowStep) int {
 	return total
 }
 
-// take keeps the output of a step, if it is what it has to be.
+// take stores the output of a step. It fails if the output is too large or does
+// not fit the step's schema.
 func (x *execution) take(step *definition.Step, row *fermata.WorkflowStep, output any) error {
 	doc := x.storedJSON(output)
 	length, whose := len(doc), "the output has"
 	if row.Item != nil {
-		// Those of all items are kept until the step is done, and are its output.
+		// The outputs of all items are stored until the step is done. Together
+		// they are its output.
 		length, whose = length+x.outputLength(row), "the outputs of the items have"
 	}
 	if length > fermata.MaxStepOutput {

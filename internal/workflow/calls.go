@@ -7,20 +7,20 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// mostCalls is how many steps of a run call tools at the same time.
+// mostCalls limits how many steps of a run call tools at the same time.
 const mostCalls = 8
 
-// calls are those of one step: one, or one for each of its items.
+// calls are the tool calls of one step: one call, or one for each of its items.
 type calls struct {
 	step  *definition.Step
 	named *fermata.NamedTool
-	// left are the units that are not called yet.
+	// left are the units whose call has not started.
 	left []unit
-	// open counts the calls under way, and those whose result was not taken; most is the limit.
+	// open counts the calls under way and the results that were not processed yet. most is its limit.
 	open, most int
 }
 
-// callResult is the result of a tool's call for a unit.
+// callResult is the result of the tool call for one unit.
 type callResult struct {
 	of     *calls
 	unit   unit
@@ -29,7 +29,8 @@ type callResult struct {
 	err    error
 }
 
-// startCalls calls a tool while the run goes on at its other places. Where too many steps call, these calls wait for their turn.
+// startCalls starts the calls of a step while the run continues in its other branches. If too many steps are calling
+// already, the calls are queued.
 func (x *execution) startCalls(ctx context.Context, c *calls) error {
 	x.parked[c.step.ID] = nil
 	if len(x.calling) >= mostCalls {
@@ -40,7 +41,7 @@ func (x *execution) startCalls(ctx context.Context, c *calls) error {
 	return errParked
 }
 
-// beginCalls calls the tool for as many units as may be under way.
+// beginCalls starts as many calls of a step as its limit allows.
 func (x *execution) beginCalls(ctx context.Context, c *calls) {
 	x.calling[c.step.ID] = c
 	for c.open < c.most && len(c.left) > 0 {
@@ -48,7 +49,7 @@ func (x *execution) beginCalls(ctx context.Context, c *calls) {
 	}
 }
 
-// startNext calls the tool for the next unit.
+// startNext starts the call for the next unit.
 func (x *execution) startNext(ctx context.Context, c *calls) {
 	r := callResult{of: c, unit: c.left[0]}
 	c.left = c.left[1:]
@@ -59,7 +60,7 @@ func (x *execution) startNext(ctx context.Context, c *calls) {
 	}()
 }
 
-// takeResult takes the result of a call that has returned.
+// takeResult processes the result of a call that has returned.
 func (x *execution) takeResult(ctx context.Context) error {
 	r := x.returned[0]
 	x.returned = x.returned[1:]
@@ -71,7 +72,7 @@ func (x *execution) takeResult(ctx context.Context) error {
 	return x.endCall(ctx, r)
 }
 
-// endCalls makes the place at the step of calls the present one. Calls that waited for their turn begin.
+// endCalls ends the calls of a step and makes its branch the current one. The first queued calls then start.
 func (x *execution) endCalls(ctx context.Context, c *calls) {
 	delete(x.calling, c.step.ID)
 	x.pickPlaceAt(c.step.ID)

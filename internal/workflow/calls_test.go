@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// holdTool makes the calls of a tool wait until the returned channel is closed. It also reports the calls that have begun.
+// holdTool makes the calls of a tool wait until let is closed. begun reports the calls that have begun.
 func (w *world) holdTool(name string) (begun chan tool.Call, let chan struct{}) {
 	begun, let = make(chan tool.Call, 100), make(chan struct{})
 	w.tools.on(name, func(ctx context.Context, c tool.Call) (any, error) {
@@ -29,7 +29,7 @@ func (w *world) holdTool(name string) (begun chan tool.Call, let chan struct{}) 
 	return begun, let
 }
 
-// hasBegun waits for so many calls, and returns their steps and items.
+// hasBegun waits for n calls, and returns their steps and items.
 func (w *world) hasBegun(begun <-chan tool.Call, n int) []string {
 	w.Helper()
 	var all []string
@@ -49,7 +49,8 @@ func (w *world) hasBegun(begun <-chan tool.Call, n int) []string {
 	return all
 }
 
-// TestBranchesGoOnBesideItems has a branch whose items are called, and one that comes to its end, and asks, meanwhile.
+// TestBranchesGoOnBesideItems has a branch whose items call a tool. Meanwhile one other branch comes to its end, and
+// another asks.
 func TestBranchesGoOnBesideItems(t *testing.T) {
 	onBoth(t, func(w *world) {
 		begun, let := w.holdTool("check")
@@ -74,8 +75,8 @@ steps:
 	})
 }
 
-// TestFailFastEndsItems has a branch that fails while items of another one are called. Those that were not called yet are not called,
-// and a retry calls only those.
+// TestFailFastEndsItems has a branch that fails while items of another branch call a tool. Items whose call has not
+// begun are not called, and a retry calls only those.
 func TestFailFastEndsItems(t *testing.T) {
 	onBoth(t, func(w *world) {
 		begun, let := w.holdTool("check")
@@ -110,7 +111,7 @@ steps:
 	})
 }
 
-// TestCallsTakeTurns has more steps side by side than may call at once.
+// TestCallsTakeTurns has more parallel steps than may call at the same time.
 func TestCallsTakeTurns(t *testing.T) {
 	onBoth(t, func(w *world) {
 		begun, let := w.holdTool("check")
@@ -131,7 +132,7 @@ func TestCallsTakeTurns(t *testing.T) {
 	})
 }
 
-// TestFailFastEndsWaitingCalls has steps that wait for their turn to call when another one fails: they call nothing.
+// TestFailFastEndsWaitingCalls checks that steps whose calls are queued call nothing after another step fails.
 func TestFailFastEndsWaitingCalls(t *testing.T) {
 	onBoth(t, func(w *world) {
 		begun := make(chan tool.Call, 100)
@@ -164,7 +165,7 @@ func TestFailFastEndsWaitingCalls(t *testing.T) {
 				cancelled++
 			}
 		}
-		// The one whose turn came with the failure may have called.
+		// The step whose turn came at the same time as the failure may have called.
 		if called := len(w.tools.called()); called+cancelled != 10 || cancelled == 0 {
 			w.Fatalf("%d called, %d cancelled", called, cancelled)
 		}

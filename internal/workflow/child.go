@@ -17,35 +17,35 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// unit is what a step does once: for itself, or for one item.
+// unit is one piece of work of a step: the step itself, or one of its items.
 type unit struct {
 	row   *fermata.WorkflowStep
 	input map[string]any
-	// feedback tells an agent why the attempt before was of no use; "" at the first.
+	// feedback tells an agent why the previous attempt failed. It is "" on the first attempt.
 	feedback string
 }
 
-// child is what makes a task for somebody else to do, and reads what came of it.
+// child describes how a step delegates its work to a task.
 type child struct {
 	schema json.RawMessage
-	// create makes the task in the transaction that stops the run.
+	// create creates the task, in the transaction that stops the run.
 	create func(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error)
 }
 
-// spec is what a step's task tells its worker beside the text.
+// spec is the part of a step's task, beside its text, that the worker reads.
 type spec struct {
 	Command []string `json:"command,omitempty"`
-	// WorkingCopy is the run's: its steps share one. From is the run in its place where a
-	// step has a working copy of its own, which begins at the branch of the run.
+	// WorkingCopy is the id of the run, because its steps share one working copy. A step with its own working copy has
+	// From instead, the id of the run from whose branch that copy starts.
 	WorkingCopy string `json:"working_copy,omitempty"`
 	From        string `json:"from,omitempty"`
 	Push        bool   `json:"push,omitempty"`
-	// Timeout is how long one execution may take, as Go writes it.
+	// Timeout is the time limit of one execution, as time.Duration.String writes it.
 	Timeout string `json:"timeout,omitempty"`
 	Key     string `json:"key"`
 }
 
-// childOf returns how the engine's own tools are delegated.
+// childOf returns how a built-in tool is delegated. It reports false for a tool that is not delegated.
 func (s *Service) childOf(name string) (child, bool) {
 	if s.Stub != nil {
 		return child{}, false
@@ -85,7 +85,7 @@ func (s *Service) namedChild(n *fermata.NamedTool) child {
 	}}
 }
 
-// ownLimit is the time that a step or its tool gives an execution; "" for none.
+// ownLimit returns the time limit that a step or its tool sets for an execution, or "" if neither sets one.
 func ownLimit(step *definition.Step, n *fermata.NamedTool) string {
 	if step.Timeout == 0 && (n == nil || n.Timeout == "") {
 		return ""
@@ -93,7 +93,7 @@ func ownLimit(step *definition.Step, n *fermata.NamedTool) string {
 	return limit(step, n).String()
 }
 
-// text fills in the templates of a text.
+// text renders the templates in a text.
 func text(source string, env definition.Env) (string, error) {
 	v, err := template(source)
 	if err != nil {
@@ -112,7 +112,7 @@ func text(source string, env definition.Env) (string, error) {
 	return string(data(rendered)), nil
 }
 
-// template reads a text with templates.
+// template parses a text with templates.
 func template(source string) (definition.Value, error) {
 	v, faults := expression.Text(source)
 	if len(faults) > 0 {
@@ -142,7 +142,7 @@ func createShell(x *execution, h *engine.LeasedRun, step *definition.Step, u uni
 	return x.task(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: isolated}, spec{Command: argv, Timeout: ownLimit(step, nil)})
 }
 
-// task makes the task of a step.
+// task creates the task of a step.
 func (x *execution) task(h *engine.LeasedRun, step *definition.Step, u unit, n fermata.NewTask, sp spec) (*fermata.Task, error) {
 	if n.Title == "" {
 		n.Title = x.run.Workflow + ": " + step.ID
@@ -157,7 +157,7 @@ func (x *execution) task(h *engine.LeasedRun, step *definition.Step, u unit, n f
 		sp.WorkingCopy, sp.Push = x.run.ID, x.pushes()
 	}
 	if n.Runner == fermata.RunnerShell && step.Retry != nil && step.Retry.Attempts == 1 {
-		// Nobody knows what a command did whose worker was lost.
+		// If the worker of a command is lost, nobody knows how much of the command ran.
 		n.MaxAttempts = 1
 	}
 	n.Title, n.Project, n.Spec = cut(n.Title, fermata.MaxTaskTitle), x.run.Project, data(sp)
@@ -167,7 +167,7 @@ func (x *execution) task(h *engine.LeasedRun, step *definition.Step, u unit, n f
 	return h.Create(n, x.asker())
 }
 
-// pushes reports whether the workflow takes the branch of the run to GitHub.
+// pushes reports whether the workflow opens a pull request, so that the branch of the run must be pushed to GitHub.
 func (x *execution) pushes() bool {
 	for i := range x.def.Steps {
 		if x.def.Steps[i].Tool == "github_create_pr" {
@@ -177,7 +177,8 @@ func (x *execution) pushes() bool {
 	return false
 }
 
-// pushesOwn reports whether the workflow takes branches of its steps to GitHub: a pull request names its branch.
+// pushesOwn reports whether the workflow opens a pull request from a named branch. Then the branches of its steps must
+// be pushed to GitHub.
 func (x *execution) pushesOwn() bool {
 	return slices.ContainsFunc(x.def.Steps, func(step definition.Step) bool {
 		_, names := step.Input.Field("head")
@@ -185,12 +186,13 @@ func (x *execution) pushesOwn() bool {
 	})
 }
 
-// createRun starts a run of another workflow below this one.
+// createRun starts a run of another workflow as a child of this run.
 func (s *Service) createRun(x *execution, h *engine.LeasedRun, _ *definition.Step, u unit) (*fermata.Task, error) {
 	name, _ := u.input["name"].(string)
 	w, err := h.Tx.Workflow(name)
 	if err == nil && w.Project != orDefault(x.run.Project) {
-		// Whoever may write workflows here need not be allowed anything there, nor know what is there.
+		// The author of this workflow may have no permission in the other project, and must not learn which workflows
+		// it has.
 		err = fermata.NotFound("workflow", name)
 	}
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
@@ -229,7 +231,7 @@ func (s *Service) createRun(x *execution, h *engine.LeasedRun, _ *definition.Ste
 	return h.Tx.Task(id)
 }
 
-// delegate makes the tasks of units. The step waits until one of them has ended, or one of the tasks that are open already.
+// delegate creates the tasks of units. The step waits until one of them ends, or one of the tasks in open.
 func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c child, units []unit, open []string) error {
 	if info, ok := builtIn[step.Tool]; ok && !asksPeople(step) {
 		for _, u := range units {
@@ -270,7 +272,7 @@ func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fe
 	return err
 }
 
-// asChildRefusal is a failure of the step where its task could not be made.
+// asChildRefusal returns the failure of a step whose task could not be created. It returns nil for any other error.
 func asChildRefusal(err error) error {
 	if f, ok := err.(*stepError); ok { //nolint:errorlint // what create returns is not wrapped on its way
 		return f
@@ -281,7 +283,7 @@ func asChildRefusal(err error) error {
 	return nil
 }
 
-// gather takes what the tasks of a step came to.
+// gather collects the results of a step's tasks.
 func (x *execution) gather(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	if step.Foreach != nil {
 		return x.gatherItems(ctx, step, row)
@@ -302,7 +304,7 @@ func (x *execution) gather(ctx context.Context, step *definition.Step, row *ferm
 	return nil
 }
 
-// failedOrLost fails the step, unless the database is what failed.
+// failedOrLost fails the step, unless the cause was the database or the end of ctx.
 func (x *execution) failedOrLost(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, err error) error {
 	if fermata.CodeOf(err) == fermata.CodeUnavailable || ctx.Err() != nil {
 		return err
@@ -310,7 +312,7 @@ func (x *execution) failedOrLost(ctx context.Context, step *definition.Step, row
 	return x.handleFailure(ctx, step, row, err)
 }
 
-// takeOutput takes the output of a row's task, and reports whether it has ended.
+// takeOutput stores the output of a row's task. It reports whether the task has ended.
 func (x *execution) takeOutput(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (ended bool, err error) {
 	r := x.s.db.In(ctx, x.claim.Task.WorkspaceID)
 	t, err := r.Task(row.ChildID)
@@ -348,7 +350,7 @@ func (x *execution) takeOutput(ctx context.Context, step *definition.Step, row *
 	return true, x.take(step, row, output)
 }
 
-// endOf says why a task was not done.
+// endOf returns the reason why a task was not done.
 func endOf(t *fermata.Task) string {
 	switch {
 	case t.State == fermata.TaskFailed && t.Summary != "":
@@ -361,7 +363,7 @@ func endOf(t *fermata.Task) string {
 	return fmt.Sprintf("its task is %s: %s", t.State, cmp.Or(t.Summary, t.Reason))
 }
 
-// takenAnswer takes the answer to the question of an item. A done task alone is no answer.
+// takenAnswer stores the answer to the question of an item. The task being done is not enough: the question decides.
 func (x *execution) takenAnswer(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	q, err := x.question(ctx, row)
 	if err != nil {
@@ -391,8 +393,8 @@ func (x *execution) takenAnswer(ctx context.Context, step *definition.Step, row 
 	return nil
 }
 
-// noteLost notes at a step which worker was lost before the last run of the step's task. A run of a workflow loses no worker: the next
-// server goes on with it where it was.
+// noteLost adds a note to a step if a worker was lost before the last run of its task. A workflow run loses no worker:
+// the next server continues it from its checkpoint.
 func noteLost(r store.Reader, row *fermata.WorkflowStep, run *fermata.Run, runner string) error {
 	if run == nil || run.Attempt == 1 || runner == fermata.RunnerWorkflow {
 		return nil
@@ -412,19 +414,20 @@ func addNote(row *fermata.WorkflowStep, text string) {
 	row.Note = strings.TrimPrefix(row.Note+"; "+text, "; ")
 }
 
-// printedBy returns how the command of a task ended and what it wrote in its last run; nil for a task that ran none.
+// printedBy returns the exit code and the output of a task's command in its last run. It returns nil if the task ran no
+// command.
 func printedBy(t *fermata.Task, run *fermata.Run) *printed {
 	if t.Runner != fermata.RunnerShell || run == nil {
 		return nil
 	}
 	how := &printed{}
 	if err := json.Unmarshal(run.Details, how); err != nil || how.ExitCode == nil {
-		return nil // the command told something else
+		return nil // the details have another form
 	}
 	return how
 }
 
-// outputOf reads what the last run of a task gave.
+// outputOf returns the output of a task, read from its last run.
 func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *fermata.Task, run *fermata.Run) (any, error) {
 	if run == nil {
 		return map[string]any{"summary": t.Summary}, nil
@@ -445,14 +448,14 @@ func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *ferm
 	output, err := ParseOutput(schema, run.Details, run.Summary)
 	if err == nil {
 		if printed, ok := output.(map[string]any); ok && len(schema) == 0 && t.Runner != fermata.RunnerShell && isPrinted(printed) {
-			// A step reads the summary of every agent under the same name, also of an agent that is a program.
+			// Steps read the summary of every agent under the same name, also if the agent is a program.
 			printed["summary"] = run.Summary
 		}
 		return output, nil
 	}
 	err = &stepError{code: codeOutput, err: err}
 	if t.Runner != fermata.RunnerShell {
-		// An agent does better when it is told what was wrong.
+		// An agent usually succeeds if it is told what was wrong.
 		err = tool.SafeToRetry(err)
 	}
 	return nil, err

@@ -7,11 +7,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// mostFollowing bounds how many runs follow one another by events.
+// mostFollowing limits how long a chain of runs may be in which each run was
+// started by an event of the previous one.
 const mostFollowing = 10
 
-// circle says why a run of the workflow would follow one of its own, by way of
-// others: what led to the task began there. It returns nil where it does not.
+// circle returns the reason why a new run would follow a run of the same
+// workflow through a chain of events. It returns nil if there is no such
+// circle. id is the task that caused the event, name the workflow.
 func circle(tx *store.Tx, id, name string) (why, err error) {
 	for range mostFollowing {
 		if id == "" {
@@ -31,8 +33,9 @@ func circle(tx *store.Tx, id, name string) (why, err error) {
 	return fmt.Errorf("%d runs have followed one another by events", mostFollowing), nil
 }
 
-// ownRun looks at a task and at all above it: it returns the run that they all
-// belong to, and the id of one of the workflow, if there is any.
+// ownRun searches a task and its ancestors for workflow runs. It returns the
+// run nearest to the root, and the id of a run of the workflow called name, or
+// "".
 func ownRun(tx *store.Tx, id, name string) (first *fermata.WorkflowRun, own string, err error) {
 	for range fermata.MaxDepth {
 		t, err := tx.Task(id)

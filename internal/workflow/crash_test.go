@@ -27,22 +27,21 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// order is what a process of the tests of crashes is told.
+// order is the order that a process of the crash tests gets.
 type order struct {
 	URL, Schema string
-	// Keys is the file of the master keys.
+	// Keys is the path of the file with the master keys.
 	Keys string
-	// Die is at which point, counted from 1, the process kills itself; 0 never.
+	// Die is the point, counted from 1, at which the process kills itself; 0 means never.
 	Die int64
-	// Ahead is how far its clock is ahead, so that leases of the dead have ended.
+	// Ahead is how far its clock is ahead, so that the leases of killed processes have ended.
 	Ahead time.Duration
-	// Effects is the file in which tools note what they did.
+	// Effects is the path of the file in which tools record their effects.
 	Effects string
 	Lease   time.Duration
 }
 
-// crashes is the process of an order: it moves runs on until it is killed, or
-// its standard input ends.
+// crashes runs the process of an order. It moves runs forward until it is killed, or until its standard input ends.
 func crashes(text string) {
 	var o order
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
@@ -82,7 +81,7 @@ func crashes(text string) {
 	s.Run(ctx)
 }
 
-// effectTool notes in a file what it did, under which key and with which input.
+// effectTool records each effect in a file, with its key and its input.
 type effectTool struct{ name, file string }
 
 func (t effectTool) Info() tool.Info {
@@ -132,7 +131,7 @@ func newCrashWorld(t *testing.T, opts store.Options) *crashWorld {
 	}}
 }
 
-// spawn starts a process that kills itself at a point, or never.
+// spawn starts a process that kills itself at the point die, or never if die is 0.
 func (w *crashWorld) spawn(die int64) *child {
 	w.Helper()
 	o := w.order
@@ -158,15 +157,15 @@ func (w *crashWorld) spawn(die int64) *child {
 	return c
 }
 
-// child is a process of the tests of crashes.
+// child is a process of the crash tests.
 type child struct {
 	in   io.Closer
 	died chan struct{}
-	// err is how it ended, once died is closed.
+	// err is the result of the process; it is set before died is closed.
 	err error
 }
 
-// end lets the process end by itself, and waits for that.
+// end closes the input of the process, and waits until it has ended.
 func (c *child) end() {
 	_ = c.in.Close()
 	patience.Until(c.hasEnded)
@@ -191,14 +190,14 @@ func (w *crashWorld) effects() []effect {
 // crashCase is a workflow whose process is killed at every point.
 type crashCase struct {
 	source string
-	// steps are how its steps end, and effects those that have one.
+	// steps are the expected ends of its steps. effects are the steps with an effect.
 	steps   string
 	effects []string
-	// points is how often a process reports a point while it runs the workflow.
+	// points is how many points a process reaches while it runs the workflow.
 	points int64
 }
 
-// rewound is a workflow whose run is sent back to its first step when it asks for the first time.
+// rewound is a workflow whose run is sent back to its first step at its first question.
 const rewound = crashing + "# sent back\n"
 
 var crashCases = map[string]crashCase{
@@ -211,7 +210,7 @@ var crashCases = map[string]crashCase{
 	"repeated": {crashingRounds, "mend/1:skipped test/1:failed (tool_failed: it fails) mend/2:done test/2:done last/1:done ", []string{"mend", "last"}, 9},
 }
 
-// crashingFork asks in one of two branches.
+// crashingFork is a workflow that asks in one of two branches.
 const crashingFork = `
 name: crashing
 triggers: [{manual: true}]
@@ -223,7 +222,7 @@ steps:
   - {id: last, tool: publish, needs: [after, beside]}
 `
 
-// crashingFast cancels one of two branches, and then does two steps side by side.
+// crashingFast is a workflow that cancels one of two branches, and then does two steps in parallel.
 const crashingFast = `
 name: crashing
 triggers: [{manual: true}]
@@ -238,7 +237,7 @@ finally:
   - {id: also, tool: label, needs: []}
 `
 
-// crashingRounds goes back once.
+// crashingRounds is a workflow that goes back once.
 const crashingRounds = `
 name: crashing
 triggers: [{manual: true}]
@@ -248,7 +247,7 @@ steps:
   - {id: last, tool: publish}
 `
 
-// crashingEnd fails, and asks in what is done then.
+// crashingEnd is a workflow that fails, and asks in its on_failure steps.
 const crashingEnd = `
 name: crashing
 triggers: [{manual: true}]
@@ -272,8 +271,8 @@ steps:
   - {id: last, tool: publish}
 `
 
-// judge checks a run that has ended: every step had its effect at least once,
-// always under the same key and with the same input, and the answer counted once.
+// judge checks a run that has ended. Every step had its effect at least once, always with the same key and the same
+// input. The answer counted once.
 func (w *crashWorld) judge(c crashCase, id string) {
 	w.Helper()
 	w.steps(w.read(id), c.steps)
@@ -294,7 +293,8 @@ func (w *crashWorld) judge(c crashCase, id string) {
 	}
 }
 
-// answerWhenAsked answers the run's question as soon as it is there, until the run has ended or the process by has.
+// answerWhenAsked answers the run's question as soon as it is open. It returns when the run has ended, or when the
+// process by has died.
 func (w *crashWorld) answerWhenAsked(id string, by *child) (dead bool) {
 	w.Helper()
 	for deadline := time.Now().Add(patience.Limit()); ; w.pause() {
@@ -302,7 +302,7 @@ func (w *crashWorld) answerWhenAsked(id string, by *child) (dead bool) {
 			return false
 		}
 		if by.hasEnded() {
-			// It may have ended the run first.
+			// The run may have ended before the process died.
 			return !w.moveOn(id)
 		}
 		if time.Now().After(deadline) {
@@ -311,8 +311,8 @@ func (w *crashWorld) answerWhenAsked(id string, by *child) (dead bool) {
 	}
 }
 
-// TestKilledAtEveryPoint kills a process before and after each commit of a run;
-// another process brings the run to its end.
+// TestKilledAtEveryPoint kills a process before and after each commit of a run. Another process brings the run to its
+// end.
 func TestKilledAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	for name, c := range crashCases {
@@ -328,14 +328,14 @@ func TestKilledAtEveryPoint(t *testing.T) {
 	}
 }
 
-// killAt kills a process at a point of a run. Behind the last point there is none.
+// killAt kills a process at a point of a run. It checks that there is no point after the last one.
 func killAt(w *crashWorld, c crashCase, point int64) {
 	id, died := w.runUntil(c, point)
 	if died != (point <= c.points) {
 		w.Fatalf("killed at the point %d: %v; a run has %d points: is that number right?", point, died, c.points)
 	}
 	if died {
-		// The lease of the dead process is over.
+		// The lease of the killed process must have ended.
 		w.clock.Advance(time.Minute)
 		second := w.spawn(0)
 		w.answerWhenAsked(id, second)
@@ -344,7 +344,7 @@ func killAt(w *crashWorld, c crashCase, point int64) {
 	w.judge(c, id)
 }
 
-// runUntil starts a run and a process. It kills the process at the point and reports whether the process got there.
+// runUntil starts a run and a process that kills itself at the point. It reports whether the process got there.
 func (w *crashWorld) runUntil(c crashCase, point int64) (id string, died bool) {
 	w.Helper()
 	w.source = c.source
@@ -357,8 +357,8 @@ func (w *crashWorld) runUntil(c crashCase, point int64) (id string, died bool) {
 	return run.ID, died
 }
 
-// TestRunsOfAGoneReplicaGoOn kills one of two processes in the middle of a run. The other one notices it, long before the lease
-// is over.
+// TestRunsOfAGoneReplicaGoOn kills one of two processes in the middle of a run. The other one notices it long before
+// the lease ends.
 func TestRunsOfAGoneReplicaGoOn(t *testing.T) {
 	t.Parallel()
 	w := newCrashWorld(t, storetest.Postgres(t))
@@ -389,7 +389,8 @@ func shareRuns(w *crashWorld) {
 	w.until("the first process is at work", func() bool { return len(w.effects()) >= 5 })
 	second := w.spawn(0)
 	w.answerAll(ids)
-	// How the processes share the runs depends on the machine: there are more until the first has met its end.
+	// How the processes share the runs depends on the machine. So more runs are started until the first process is
+	// killed.
 	for deadline := time.Now().Add(patience.Limit()); !first.hasEnded(); {
 		if time.Now().After(deadline) {
 			w.Fatal("the process that was to be killed was given too little to do")
@@ -410,7 +411,7 @@ func shareRuns(w *crashWorld) {
 	}
 }
 
-// answerAll answers the questions of all runs as they come, until every run has ended.
+// answerAll answers the questions of all runs as they are asked, until every run has ended.
 func (w *crashWorld) answerAll(ids []string) {
 	w.Helper()
 	for deadline := time.Now().Add(patience.Limit()); len(ids) > 0; w.pause() {
@@ -421,7 +422,7 @@ func (w *crashWorld) answerAll(ids []string) {
 	}
 }
 
-// moveOn answers the run's questions, if there are any, and says whether the run has ended.
+// moveOn answers the open questions of the run. It reports whether the run has ended.
 func (w *crashWorld) moveOn(id string) (ended bool) {
 	w.Helper()
 	run := w.read(id)

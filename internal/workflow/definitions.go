@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Validation is what the loader says of a definition.
+// Validation is the result of checking a definition.
 type Validation struct {
 	Name     string                      `json:"name,omitempty"`
 	Valid    bool                        `json:"valid"`
@@ -23,7 +23,7 @@ type Validation struct {
 	Graph    *fermata.WorkflowGraph      `json:"graph,omitempty"`
 }
 
-// Definition is a request to keep a workflow.
+// Definition is a request to store a workflow.
 type Definition struct {
 	Source  string `json:"source" minLength:"1" maxLength:"262144" doc:"the definition as YAML"`
 	Enabled *bool  `json:"enabled,omitempty" doc:"false: no trigger starts a run; left out: as before, true for a new one"`
@@ -36,7 +36,7 @@ func orDefault(project string) string {
 	return project
 }
 
-// Validate says what is wrong with a definition, and keeps nothing.
+// Validate checks a definition without storing it.
 func (s *Service) Validate(ctx context.Context, c fermata.Caller, source string) (Validation, error) {
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return Validation{}, err
@@ -49,14 +49,15 @@ func (s *Service) Validate(ctx context.Context, c fermata.Caller, source string)
 	return validationOf(w, problems), nil
 }
 
-// Check says what is wrong with a definition where there is no server to ask:
-// one that has these tools beside the engine's own, and perhaps others.
+// Check checks a definition without a server. It knows the built-in tools and these ones. A definition may also name
+// others, because a server may have them.
 func Check(source []byte, tools []tool.Info) Validation {
 	w, problems := definition.Load(source, knownOffline(tools))
 	return validationOf(w, problems)
 }
 
-// knownOffline returns the tools that a definition may name where no server is asked: these tools and the engine's own.
+// knownOffline returns the tools that a definition may name if no server is asked: these tools, the built-in ones, and
+// any other.
 func knownOffline(tools []tool.Info) definition.Known {
 	known := definition.Known{Tools: maps.Clone(builtIn), AnyTool: true}
 	maps.Copy(known.Tools, infos(tools))
@@ -91,8 +92,8 @@ func graphOf(w *definition.Workflow) *fermata.WorkflowGraph {
 	return out
 }
 
-// Put keeps a definition under a name. Runs that are under way stay with the
-// one that they began with.
+// Put stores a definition under its name. If name is not "", it must be the name in the definition. Runs that are under
+// way keep the definition with which they began.
 func (s *Service) Put(ctx context.Context, c fermata.Caller, name string, d Definition) (*fermata.Workflow, error) {
 	known, err := s.knownNames(ctx, c)
 	if err != nil {
@@ -108,7 +109,7 @@ func (s *Service) Put(ctx context.Context, c fermata.Caller, name string, d Defi
 	if name != "" && w.Name != name {
 		return nil, fermata.Invalid(fermata.Problem{Field: "source", Message: fmt.Sprintf("is named %q, not %q", w.Name, name)})
 	}
-	// What happened before starts nothing by the new definition.
+	// Events from before this change must not start runs of the new definition.
 	if err := s.startAllTriggered(ctx, c.WorkspaceID); err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ func (s *Service) Put(ctx context.Context, c fermata.Caller, name string, d Defi
 	return kept, nil
 }
 
-// refusal is an error with every problem and where it is.
+// refusal returns an error that lists every problem with its line and column.
 func refusal(problems []definition.Problem) error {
 	var all []fermata.Problem
 	for _, p := range problems {
@@ -146,7 +147,7 @@ func (s *Service) saveDefinition(tx *store.Tx, c fermata.Caller, w *definition.W
 	case err == nil && !c.VisibleProjects().Has(before.Project):
 		return nil, fermata.Invalid(fermata.Problem{Field: "name", Message: "is taken"})
 	case err == nil:
-		// Only whoever may change it where it is takes it to another project.
+		// To move a workflow to another project, the caller must be allowed to change it in its present project.
 		if err := c.May(fermata.ToDefineWorkflow, fermata.InProject(before.Project)); err != nil {
 			return nil, err
 		}
@@ -167,7 +168,7 @@ func (s *Service) saveDefinition(tx *store.Tx, c fermata.Caller, w *definition.W
 	return next, s.arm(tx, c, next, w)
 }
 
-// arm saves a workflow with what starts its runs from now on, and tells of it.
+// arm saves a workflow together with its triggers and schedules, and appends the event of the change.
 func (s *Service) arm(tx *store.Tx, c fermata.Caller, w *fermata.Workflow, d *definition.Workflow) error {
 	w.UpdatedBy, w.UpdatedAt = c.Actor(), tx.Now()
 	tx.SaveWorkflow(w)
@@ -184,8 +185,7 @@ func (s *Service) arm(tx *store.Tx, c fermata.Caller, w *fermata.Workflow, d *de
 	return s.follow(tx, d, w.Enabled)
 }
 
-// Enable lets triggers start runs of a workflow, or no longer. What happened
-// while it was disabled starts nothing.
+// Enable sets whether triggers may start runs of a workflow. Events from the time while it was disabled start nothing.
 func (s *Service) Enable(ctx context.Context, c fermata.Caller, name string, on bool) (*fermata.Workflow, error) {
 	w, err := s.reads(ctx, c).Workflow(name)
 	if err == nil {
@@ -218,15 +218,15 @@ func (s *Service) Enable(ctx context.Context, c fermata.Caller, name string, on 
 	return s.Workflow(ctx, c, name, "")
 }
 
-// newSecret makes a secret as Standard Webhooks writes them.
+// newSecret returns a random secret in the format of Standard Webhooks.
 func newSecret() string {
 	raw := make([]byte, 32)
-	_, _ = rand.Read(raw) // it never fails
+	_, _ = rand.Read(raw) // rand.Read never fails
 	return "whsec_" + base64.StdEncoding.EncodeToString(raw)
 }
 
-// Workflow returns a workflow with its source: the current one, or an earlier
-// one by its hash.
+// Workflow returns a workflow with its source. If hash is not "", the source is the version of that hash instead of the
+// current one.
 func (s *Service) Workflow(ctx context.Context, c fermata.Caller, name, hash string) (*fermata.Workflow, error) {
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
@@ -249,7 +249,7 @@ func (s *Service) Workflow(ctx context.Context, c fermata.Caller, name, hash str
 	d, problems := definition.Load([]byte(w.Source), known)
 	w.Warnings = onWire(problems)
 	if sees := c.VisibleProjects(); hash != "" && !sees.HasAll() && (d == nil || !sees.Has(orDefault(d.Project))) {
-		// Another project may have had a workflow of this name.
+		// An earlier workflow of this name may have belonged to another project.
 		return nil, fermata.NotFound("definition", name+"@"+hash)
 	}
 	if d != nil {
@@ -264,7 +264,7 @@ func (s *Service) Workflow(ctx context.Context, c fermata.Caller, name, hash str
 	return w, nil
 }
 
-// address says where the webhook of a workflow is called.
+// address sets the webhook URLs of a workflow's triggers.
 func (s *Service) address(w *fermata.Workflow) {
 	for i := range w.Triggers {
 		if w.Triggers[i].Type == fermata.TriggerWebhook {
@@ -273,7 +273,7 @@ func (s *Service) address(w *fermata.Workflow) {
 	}
 }
 
-// Workflows lists all workflows with their newest runs.
+// Workflows returns all workflows, each with its newest run.
 func (s *Service) Workflows(ctx context.Context, c fermata.Caller) ([]*fermata.Workflow, error) {
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
@@ -308,7 +308,7 @@ func (s *Service) Workflows(ctx context.Context, c fermata.Caller) ([]*fermata.W
 	return all, nil
 }
 
-// Delete removes a workflow. Its runs go on, and can be looked at.
+// Delete removes a workflow. Its runs continue and stay visible.
 func (s *Service) Delete(ctx context.Context, c fermata.Caller, name string) error {
 	w, err := s.reads(ctx, c).Workflow(name)
 	if err != nil {
@@ -332,9 +332,8 @@ func (s *Service) Delete(ctx context.Context, c fermata.Caller, name string) err
 	return err
 }
 
-// NewWebhookSecret replaces the secret that signs what comes to a webhook, and
-// returns it this once: a call that is repeated with its idempotency key gets
-// an empty one.
+// NewWebhookSecret replaces the secret that signs the calls of a webhook, and returns it once. If the call is repeated
+// with the same idempotency key, the secret is "".
 func (s *Service) NewWebhookSecret(ctx context.Context, c fermata.Caller, name string) (string, error) {
 	secret, replaced := newSecret(), false
 	_, err := engine.Write(ctx, s.e, c, fermata.ToDefineWorkflow, func(tx *store.Tx) (struct{}, error) {

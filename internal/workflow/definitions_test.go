@@ -27,7 +27,8 @@ func TestEnableAndDisable(t *testing.T) {
 		if off.Enabled || off.Hash != stored.Hash || off.Source != watching || off.Graph == nil || off.Triggers[0].NextAt != nil {
 			w.Fatalf("disabled %s", asJSON(off))
 		}
-		// What happens now starts nothing, afterwards, either.
+		// This event happens while the workflow is disabled. It starts nothing,
+		// not even later.
 		w.await(w.run("name: first\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n", nil).ID, fermata.TaskDone)
 		w.clock.Advance(time.Hour)
 		on, err := w.s.Enable(w.Context(), admin, "watching", true)
@@ -37,7 +38,7 @@ func TestEnableAndDisable(t *testing.T) {
 		}
 		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("watching", 0)
-		// Said again, it changes nothing and is no event.
+		// Enabling it a second time changes nothing and adds no event.
 		head, err := w.db.In(w.Context(), store.DefaultWorkspace).Head()
 		w.ok(err)
 		again, err := w.s.Enable(w.Context(), admin, "watching", true)
@@ -88,8 +89,8 @@ func TestWhoMayChangeAWorkflow(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestStoringAgainLosesNoTime stores a definition again at the moment at which
-// its schedule is due.
+// TestStoringAgainLosesNoTime stores a definition again at the moment when its
+// schedule is due.
 func TestStoringAgainLosesNoTime(t *testing.T) {
 	onBoth(t, func(w *world) {
 		d := w.put(watching)

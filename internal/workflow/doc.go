@@ -1,6 +1,7 @@
-// Package workflow runs automations written in YAML (spec §6). A run is a task
-// of the runner workflow: a process that has a free hand claims it, goes from
-// step to step, and leaves it when it waits for a person, a worker or an
-// instant. What it needs to go on is in rows, saved with whatever it waits for
-// in one transaction; a waiting run is nothing else.
+// Package workflow runs automations that are written in YAML (spec §6). A run
+// is a task of the runner "workflow". Any free server process claims it and
+// does step after step. It releases the run when the run must wait for a
+// person, a worker or an instant. The data to continue is stored in rows, in
+// the same transaction as the question, task or time that the run waits for. A
+// waiting run is nothing but these rows.
 package workflow

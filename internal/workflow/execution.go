@@ -14,15 +14,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// execution moves one claimed run on, until it stops or ends.
+// execution moves one claimed run forward until it stops or ends.
 type execution struct {
 	s     *Service
 	claim *fermata.Claim
 	run   *fermata.WorkflowRun
 	def   *definition.Workflow
 	st    *state
-	// rows are what became of the steps so far, in the order in which they
-	// began; dirty are those that the database does not have yet.
+	// rows are the occurrences of steps so far, in the order in which they began. dirty are the rows that must be saved
+	// with the next commit.
 	rows  []*fermata.WorkflowStep
 	dirty []*fermata.WorkflowStep
 	byKey map[rowKey]*fermata.WorkflowStep
@@ -30,7 +30,8 @@ type execution struct {
 	ins   map[string]any
 	secrets
 	now time.Time
-	// The places of the run that wait, by their step; the calls for which some of them do, and those that wait for their turn.
+	// parked holds the places of the run that wait, by their step. calling holds the calls under way by their step, and
+	// queued the calls whose turn has not come.
 	parked   parkedPlaces
 	calling  map[string]*calls
 	queued   []*calls
@@ -38,7 +39,7 @@ type execution struct {
 	returned []callResult
 }
 
-// rowKey names a row of a step.
+// rowKey identifies a row: a step, its occurrence, and its item or -1.
 type rowKey struct {
 	step             string
 	occurrence, item int
@@ -52,10 +53,10 @@ func keyOf(step string, occurrence int, item *int) rowKey {
 	return key
 }
 
-// errStopped ends the stepping: the run waits or has ended.
+// errStopped ends the execution without a failure: the run waits or has ended.
 var errStopped = errors.New("the run stopped")
 
-// execute moves a claimed run on.
+// execute moves a claimed run forward until it waits or ends.
 func (s *Service) execute(ctx context.Context, claim *fermata.Claim) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -71,7 +72,7 @@ func (s *Service) execute(ctx context.Context, claim *fermata.Claim) error {
 	return nil
 }
 
-// open reads what the run needs.
+// open loads a claimed run from the database.
 func (s *Service) open(ctx context.Context, claim *fermata.Claim) (*execution, error) {
 	r := s.db.In(ctx, claim.Task.WorkspaceID)
 	run, err := r.WorkflowRun(claim.Task.ID)
@@ -97,7 +98,7 @@ func (s *Service) open(ctx context.Context, claim *fermata.Claim) (*execution, e
 	return x, err
 }
 
-// readSteps reads what became of the steps so far.
+// readSteps loads the rows of the run's steps.
 func (x *execution) readSteps(r store.Reader) (err error) {
 	x.rows, err = r.Steps(x.run.ID)
 	x.byKey = make(map[rowKey]*fermata.WorkflowStep, len(x.rows))
@@ -119,8 +120,7 @@ func object(doc json.RawMessage) map[string]any {
 	return m
 }
 
-// keepLease extends the lease until the returned function is called. Where the
-// run was taken away, ctx ends.
+// keepLease extends the lease until the returned function is called. If the run was taken away, keepLease cancels ctx.
 func (s *Service) keepLease(ctx context.Context, claim *fermata.Claim, lost context.CancelCauseFunc) (end func()) {
 	done := make(chan struct{})
 	stopped := make(chan struct{})
@@ -149,8 +149,7 @@ func (s *Service) keepLease(ctx context.Context, claim *fermata.Claim, lost cont
 	return func() { close(done); <-stopped }
 }
 
-// commit saves the state and the steps that changed, and what fn does, in one
-// transaction under the lease.
+// commit saves the state, the changed rows and the writes of fn in one transaction under the lease.
 func (x *execution) commit(ctx context.Context, fn func(h *engine.LeasedRun) error) error {
 	x.s.Point("before commit")
 	err := x.s.e.WithLeasedRun(ctx, x.claim.Task.WorkspaceID, x.claim.Run.ID, x.claim.Run.Token, func(h *engine.LeasedRun) error {
@@ -176,7 +175,7 @@ func (x *execution) commit(ctx context.Context, fn func(h *engine.LeasedRun) err
 	return nil
 }
 
-// stop commits what ends the claim.
+// stop commits a write that ends the claim. It returns errStopped on success.
 func (x *execution) stop(ctx context.Context, fn func(h *engine.LeasedRun) error) error {
 	if err := x.commit(ctx, fn); err != nil {
 		return err
@@ -184,7 +183,7 @@ func (x *execution) stop(ctx context.Context, fn func(h *engine.LeasedRun) error
 	return errStopped
 }
 
-// tell appends the events of the steps that changed.
+// tell appends the events of the rows that changed.
 func (x *execution) tell(h *engine.LeasedRun) {
 	for _, row := range x.dirty {
 		typ := fermata.EventStepStarted
@@ -209,7 +208,7 @@ func (x *execution) tell(h *engine.LeasedRun) {
 	}
 }
 
-// touch notes that a row must be saved.
+// touch marks a row to be saved with the next commit.
 func (x *execution) touch(row *fermata.WorkflowStep) {
 	for _, d := range x.dirty {
 		if d == row {
@@ -219,13 +218,13 @@ func (x *execution) touch(row *fermata.WorkflowStep) {
 	x.dirty = append(x.dirty, row)
 }
 
-// begin adds the row of a step's new occurrence.
+// begin starts an occurrence of a step and returns its row. If the row exists already, it is started again.
 func (x *execution) begin(step *definition.Step, occurrence int, item *int) *fermata.WorkflowStep {
 	key := keyOf(step.ID, occurrence, item)
 	if row := x.byKey[key]; row != nil {
-		// It was begun before, by a process that was lost or an attempt that failed.
+		// A process that was lost began it before, or an earlier attempt failed.
 		row.State, row.Error, row.EndedAt, row.Until = fermata.StepRunning, nil, nil, nil
-		// It may be the question about an error of the step, whose answer is not the step's output.
+		// The question may be about an error of the step. Its answer is not the step's output.
 		row.QuestionID = ""
 		x.touch(row)
 		return row
@@ -238,12 +237,12 @@ func (x *execution) begin(step *definition.Step, occurrence int, item *int) *fer
 	return row
 }
 
-// current returns the row of the step's last occurrence.
+// current returns the row of a step's newest occurrence, or nil.
 func (x *execution) current(step string) *fermata.WorkflowStep {
 	return x.byKey[keyOf(step, x.st.Visits[step], nil)]
 }
 
-// items returns the rows of a step's items, by their place.
+// items returns the rows of a step's items by their index.
 func (x *execution) items(row *fermata.WorkflowStep) map[int]*fermata.WorkflowStep {
 	byPlace := map[int]*fermata.WorkflowStep{}
 	for _, r := range x.rows {
@@ -254,7 +253,7 @@ func (x *execution) items(row *fermata.WorkflowStep) map[int]*fermata.WorkflowSt
 	return byPlace
 }
 
-// env is what expressions see at a step.
+// env returns the variables that expressions of a step can read.
 func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 	env := x.def.Blank()
 	steps, _ := env["steps"].(map[string]any)
@@ -292,7 +291,7 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 	return env
 }
 
-// seenError is what expressions see of the error of a step.
+// seenError returns the error of a step in the form that expressions read.
 func seenError(e *fermata.StepError) map[string]any {
 	seen := map[string]any{"code": e.Code, "message": e.Message, "exit_code": nil, "stdout": e.Stdout, "stderr": e.Stderr}
 	if e.ExitCode != nil {
@@ -301,7 +300,7 @@ func seenError(e *fermata.StepError) map[string]any {
 	return seen
 }
 
-// value reads what a column holds.
+// value decodes the JSON of a column. It returns nil if the column is empty or holds no JSON.
 func value(doc json.RawMessage) any {
 	if len(doc) == 0 {
 		return nil
@@ -313,8 +312,8 @@ func value(doc json.RawMessage) any {
 	return v
 }
 
-// asker is in whose name the run asks: a workflow, started by somebody who may
-// be barred from approving what they asked for.
+// asker returns the actor in whose name the run asks. It has the id of the member that started the run, because a
+// member may be barred from approving their own request.
 func (x *execution) asker() fermata.Actor {
 	a := fermata.Actor{Kind: fermata.ActorAgent, Name: "workflow " + x.run.Workflow}
 	if x.run.StartedBy != nil {
@@ -323,7 +322,7 @@ func (x *execution) asker() fermata.Actor {
 	return a
 }
 
-// boundText bounds what is said of a run.
+// boundText shortens a text to at most 2000 characters and an ellipsis.
 func boundText(text string) string {
 	const longest = 2000
 	runes := []rune(text)
@@ -333,7 +332,7 @@ func boundText(text string) string {
 	return text
 }
 
-// complete ends a run that came to its end.
+// complete ends a run that has done its last step.
 func (x *execution) complete(ctx context.Context) error {
 	outputs, done, all := map[string]any{}, 0, 0
 	for i := range x.def.Steps {

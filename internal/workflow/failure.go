@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Codes of errors of steps.
+// Codes of the errors of steps.
 const (
 	codeCondition = "condition_error"
 	codeInput     = "input_error"
@@ -32,17 +32,17 @@ const (
 	codeAside     = "set_aside"
 )
 
-// stepError is why a step failed.
+// stepError is the reason why a step failed.
 type stepError struct {
 	code      string
 	err       error
 	permanent bool
 	after     time.Duration
-	// printed is what a command that failed printed; nil for other failures.
+	// printed is the output of a failed command; nil for other failures.
 	printed *printed
 }
 
-// printed is how a command ended, and what it wrote.
+// printed is the exit code and the output of a command.
 type printed struct {
 	ExitCode *int   `json:"exit_code"`
 	Stdout   string `json:"output"`
@@ -54,12 +54,12 @@ func (f *stepError) Unwrap() error             { return f.err }
 func (f *stepError) Permanent() bool           { return f.permanent }
 func (f *stepError) RetryAfter() time.Duration { return f.after }
 
-// permanentError is a failure that no further attempt mends by itself.
+// permanentError returns a failure that another attempt cannot fix.
 func permanentError(code string, err error) error {
 	return &stepError{code: code, err: err, permanent: true}
 }
 
-// describe brings an error of a step on the wire.
+// describe converts an error of a step to its wire form.
 func describe(err error) *fermata.StepError {
 	out := &fermata.StepError{Code: codeTool, Message: boundText(err.Error())}
 	var f *stepError
@@ -80,13 +80,14 @@ func describe(err error) *fermata.StepError {
 	return out
 }
 
-// ending is the end of what a command wrote, as long as a step keeps it.
+// ending returns the last part of a command's output, at most
+// fermata.MaxStepPrinted bytes.
 func ending(text string) string {
 	return strings.ToValidUTF8(text[max(0, len(text)-fermata.MaxStepPrinted):], "")
 }
 
-// handleFailure continues after a step failed: another attempt, or what the step says
-// about errors.
+// handleFailure continues the run after a step failed. It defers another
+// attempt, or does what the step's on_error says.
 func (x *execution) handleFailure(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, why error) error {
 	row.Error = x.describe(why)
 	if retry := retryOf(step, row.Error); row.Attempt < retry.Attempts && !isPermanent(why) {
@@ -113,11 +114,11 @@ func (x *execution) handleFailure(ctx context.Context, step *definition.Step, ro
 	return x.end(ctx, fermata.TaskFailed, reason, fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
 }
 
-// usualRetry is for steps that say nothing of retry, after an error that is safe
-// to retry.
+// usualRetry applies to steps without a retry setting, after an error that is
+// safe to retry.
 var usualRetry = definition.Retry{Attempts: 3, Backoff: 10 * time.Second, MaxBackoff: 10 * time.Minute, Factor: 2}
 
-// retryOf returns how a step is tried again after an error.
+// retryOf returns the retry settings of a step after an error.
 func retryOf(step *definition.Step, why *fermata.StepError) definition.Retry {
 	switch {
 	case step.Retry != nil:
@@ -133,12 +134,12 @@ func isPermanent(err error) bool {
 	return errors.As(err, &f) && f.Permanent()
 }
 
-// jitter is the largest share by which a wait is lengthened. Without it, runs that failed
-// together would be tried again together.
+// jitter is the largest share by which a retry delay is lengthened. Without it,
+// runs that failed together would all retry together.
 const jitter = 0.2
 
-// delay returns how long the next attempt waits: as the step says, or as the
-// other side asks, and somewhat longer.
+// delay returns the time until the next attempt: the step's backoff or the time
+// that the other side asks for, whichever is longer, plus jitter.
 func (x *execution) delay(retry definition.Retry, failed int, why error) time.Duration {
 	delay := retry.Delay(failed)
 	var f tool.Failure
@@ -151,7 +152,7 @@ func (x *execution) delay(retry definition.Retry, failed int, why error) time.Du
 	return delay + time.Duration(rand.Float64()*jitter*float64(delay)) //nolint:gosec // no secret hangs on it
 }
 
-// deferAttempt puts the run off until the next attempt.
+// deferAttempt defers the run until its next attempt.
 func (x *execution) deferAttempt(ctx context.Context, row *fermata.WorkflowStep, delay time.Duration) error {
 	now, err := x.s.db.Now(ctx)
 	if err != nil {
@@ -165,7 +166,7 @@ func (x *execution) deferAttempt(ctx context.Context, row *fermata.WorkflowStep,
 	return x.parkOn(ctx, &until)
 }
 
-// Remedies of a step that failed.
+// Remedies for a step that failed.
 const (
 	remedyRetry = "retry"
 	remedyEdit  = "retry_with_input"
@@ -173,7 +174,7 @@ const (
 	remedyAbort = "abort"
 )
 
-// askRemedy asks a person what is to be done about an error.
+// askRemedy asks a person what to do about a failed step.
 func (x *execution) askRemedy(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	x.st.Waits = waitsRemedy
 	row.State, row.EndedAt = fermata.StepWaiting, nil
@@ -188,7 +189,7 @@ func (x *execution) askRemedy(ctx context.Context, step *definition.Step, row *f
 	return x.suspend(ctx, step, row, ask)
 }
 
-// remediesOf are what people are asked about an error of the step.
+// remediesOf returns the items of the question about a failed step.
 func remediesOf(step *definition.Step) []fermata.Item {
 	action := fermata.Item{Key: "action", Prompt: "What is to be done?", ResponseType: fermata.ResponseChoice, Options: []fermata.Option{
 		{Value: remedyRetry, Label: "Try again"},
@@ -198,7 +199,7 @@ func remediesOf(step *definition.Step) []fermata.Item {
 	}}
 	if asksPeople(step) {
 		action.Options = slices.DeleteFunc(action.Options, func(o fermata.Option) bool {
-			// Nobody goes on without an approval that was not given.
+			// A run must not continue without an approval that was not given.
 			return o.Value == remedyEdit || o.Value == remedySkip && step.Approves()
 		})
 		return []fermata.Item{action}
@@ -226,7 +227,7 @@ func indentJSON(doc json.RawMessage) string {
 	return string(out)
 }
 
-// afterRemedy continues the run as a person decided after an error.
+// afterRemedy continues the run as a person decided about a failed step.
 func (x *execution) afterRemedy(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
 	x.st.Waits = ""
 	if row.ChildID == q.TaskID {
@@ -242,7 +243,7 @@ func (x *execution) afterRemedy(ctx context.Context, step *definition.Step, row 
 		if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
 			return err
 		}
-		x.passStep(step) // also where it would be repeated: a person said to go on
+		x.passStep(step) // the step is not repeated either: a person said to go on
 		return nil
 	case remedyEdit:
 		text, _ := q.Resolution.Answers["input"].(string)
@@ -270,7 +271,8 @@ func (x *execution) afterRemedy(ctx context.Context, step *definition.Step, row 
 	return x.finish(ctx, row, fermata.StepFailed)
 }
 
-// decidedBy names who decided a question.
+// decidedBy returns the name of the person or the kind of actor that decided a
+// question.
 func decidedBy(q *fermata.Question) string {
 	if by := q.Resolution.AnsweredBy; by != nil && by.Name != "" {
 		return by.Name

@@ -9,17 +9,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// mostFeedback is how many characters of its last output an agent is shown.
+// mostFeedback limits how many characters of its last output an agent is shown.
 const mostFeedback = 4000
 
-// feedback tells an agent why its step is done once more: what a person said who sent the run back, and what came of the
-// attempt before. It is "" at the first attempt.
+// feedback returns a text that tells an agent why its step is done again. It has the comment of the person that sent
+// the run back, and the result of the previous attempt. It is "" on the first attempt.
 func (x *execution) feedback(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (string, error) {
 	tried, err := x.lastAttempt(ctx, step, row)
 	return x.sentBack(row) + tried, err
 }
 
-// sentBack tells an agent that a person sent the run back to its step: why, and what the step gave before. It is "" if nobody did.
+// sentBack returns a text with the comment of the person that sent the run back, and the step's previous output. It is
+// "" if no person sent the run back.
 func (x *execution) sentBack(row *fermata.WorkflowStep) string {
 	if x.st.Feedback == "" {
 		return ""
@@ -36,7 +37,8 @@ func (x *execution) sentBack(row *fermata.WorkflowStep) string {
 	return said + "\nIt gave:\n\n" + quoteLines(cut(x.hideInText(given), mostFeedback)) + "\n"
 }
 
-// lastAttempt tells an agent what came of the attempt before its own. It is "" at the first attempt.
+// lastAttempt returns a text with the result of the previous attempt. It is "" on the first attempt, and if that
+// attempt was usable.
 func (x *execution) lastAttempt(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (string, error) {
 	if row.ChildID == "" {
 		return "", nil
@@ -74,7 +76,7 @@ func (x *execution) lastAttempt(ctx context.Context, step *definition.Step, row 
 		x.hideInText(boundText(wrong.Error())), quoteLines(cut(x.hideInText(given), mostFeedback))), nil
 }
 
-// quoteLines marks every line as quoted, as Markdown does.
+// quoteLines marks every line as a quotation in Markdown.
 func quoteLines(text string) string {
 	return "> " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n> ")
 }

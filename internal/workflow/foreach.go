@@ -13,11 +13,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// mostItems bounds the list of a foreach.
+// mostItems limits the length of a foreach list.
 const mostItems = 1000
 
-// doEach does a step for every item of a list, a bounded number of them side by side. open are the tasks of the items that are under
-// way.
+// doEach does a step for every item of a list, with a limited number of items in parallel. open are the tasks of the
+// items that are under way.
 func (x *execution) doEach(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, open []string) error {
 	list, err := x.list(step, row)
 	if err != nil {
@@ -34,7 +34,7 @@ func (x *execution) doEach(ctx context.Context, step *definition.Step, row *ferm
 	}
 	most := len(list)
 	if stops || asks {
-		// The run stops for these: the others are begun when one has ended.
+		// The run stops for these items. The next ones begin when one of them has ended.
 		most = max(step.Parallel, 1) - len(open)
 	}
 	units, err := x.units(step, row, list, most)
@@ -53,7 +53,8 @@ func (x *execution) doEach(ctx context.Context, step *definition.Step, row *ferm
 	return x.callEach(ctx, step, named, units)
 }
 
-// list renders the items. It is kept with the step, so that they stay the same.
+// list returns the items of a step. The list is stored with the step at first use, so that it stays the same on every
+// attempt.
 func (x *execution) list(step *definition.Step, row *fermata.WorkflowStep) ([]any, error) {
 	if kept, ok := value(row.Input).([]any); ok {
 		return kept, nil
@@ -80,7 +81,7 @@ func (x *execution) list(step *definition.Step, row *fermata.WorkflowStep) ([]an
 	return list, nil
 }
 
-// units begins items that are not done yet, the first so many of them.
+// units begins items that are not done yet, at most as many as most says.
 func (x *execution) units(step *definition.Step, row *fermata.WorkflowStep, list []any, most int) ([]unit, error) {
 	known := x.items(row)
 	env := maps.Clone(x.env(row))
@@ -107,14 +108,15 @@ func (x *execution) units(step *definition.Step, row *fermata.WorkflowStep, list
 	return units, nil
 }
 
-// callEach calls a tool of this process for each item, a bounded number of them side by side, while the run goes on at its other places.
+// callEach calls a tool of this process for each item, with a limited number of calls in parallel. The run continues in
+// its other branches.
 func (x *execution) callEach(ctx context.Context, step *definition.Step, named *fermata.NamedTool, units []unit) error {
 	if err := x.commit(ctx, nil); err != nil {
 		return err
 	}
 	most := max(step.Parallel, 1)
 	if x.s.Stub != nil {
-		// The results in a script are in the order of the items.
+		// A simulation takes the results from its script in the order of the items.
 		most = 1
 	}
 	return x.startCalls(ctx, &calls{step: step, named: named, left: units, most: most})
@@ -152,7 +154,7 @@ func (x *execution) endItem(ctx context.Context, r callResult) error {
 	return x.joinItems(ctx, c.step, all, list)
 }
 
-// saveItemEnd notes and saves how an item ended, so that it is not done again.
+// saveItemEnd saves the result of an item, so that the item is not done again.
 func (x *execution) saveItemEnd(ctx context.Context, row *fermata.WorkflowStep, why error) error {
 	state := fermata.StepDone
 	if why != nil {
@@ -170,7 +172,7 @@ func (x *execution) awaitItems(ctx context.Context, open []string) error {
 	return x.parkOn(ctx, nil, open...)
 }
 
-// failedBeside fails a step as soon as no task of its items is open any more.
+// failedBeside fails a step. If tasks of its items are still open, it waits for them first.
 func (x *execution) failedBeside(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, open []string, why error) error {
 	if len(open) > 0 {
 		return x.awaitItems(ctx, open)
@@ -178,8 +180,8 @@ func (x *execution) failedBeside(ctx context.Context, step *definition.Step, row
 	return x.handleFailure(ctx, step, row, why)
 }
 
-// askEach asks a question for each item, each with a thread of its own, and
-// stops the step until one of them is closed, or one of those that are open already.
+// askEach asks one question for each item, each in its own thread. The step stops until one of these questions closes,
+// or one that is open already.
 func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, units []unit, open []string) error {
 	asks := make([]fermata.Ask, len(units))
 	for i, u := range units {
@@ -196,7 +198,7 @@ func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fer
 	at := 0
 	return x.delegate(ctx, step, row, child{create: func(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
 		if u.row == units[0].row {
-			// The transaction may be run again.
+			// The transaction may run more than once.
 			at = 0
 		}
 		q, err := x.askBeside(h, fmt.Sprintf("%s (%d)", step.ID, *u.row.Item+1), asks[at], x.thresholds(step))
@@ -209,7 +211,7 @@ func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fer
 	}}, units, open)
 }
 
-// askBeside asks a question on a task of its own below the run, since a task asks one question at a time.
+// askBeside asks a question in a child task of the run, because a task asks one question at a time.
 func (x *execution) askBeside(h *engine.LeasedRun, name string, a fermata.Ask, limits fermata.Thresholds) (*fermata.Question, error) {
 	t, err := h.Create(fermata.NewTask{
 		Title: cut(x.run.Workflow+": "+name, fermata.MaxTaskTitle), Project: x.run.Project, Runner: fermata.RunnerExternal, EndsWithAnswer: true,
@@ -220,7 +222,7 @@ func (x *execution) askBeside(h *engine.LeasedRun, name string, a fermata.Ask, l
 	return h.AskOn(t, a, limits, x.asker())
 }
 
-// gatherItems takes what the tasks of items came to, and goes on with the rest.
+// gatherItems collects the results of item tasks that have ended, and continues with the remaining items.
 func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	var open []string
 	for _, r := range x.items(row) {

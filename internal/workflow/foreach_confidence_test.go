@@ -7,7 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// The thresholds of a step hold for the question of each of its items: what an agent is sure of, nobody is asked.
+// The thresholds of a step apply to the question of each item. If an agent is sure of an item, nobody is asked about
+// it.
 func TestThresholdsOfAListOfQuestions(t *testing.T) {
 	const source = `
 name: sorting
@@ -54,7 +55,7 @@ steps:
 	})
 }
 
-// openItems lists the questions of items that are open.
+// openItems returns the open questions of items.
 func (w *world) openItems(id string) []*fermata.Question {
 	w.Helper()
 	var open []*fermata.Question
@@ -69,7 +70,7 @@ func (w *world) openItems(id string) []*fermata.Question {
 	return open
 }
 
-// outputsOf lists the answers in the output of a step with a list.
+// outputsOf returns the answers in the output of a step with a list.
 func outputsOf(s *fermata.WorkflowStep) []any {
 	var items []struct {
 		Answer any `json:"answer"`

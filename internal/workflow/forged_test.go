@@ -20,7 +20,7 @@ steps:
   - {id: apply, tool: apply}
 `
 
-// A run does not go on with an approval that was written into the database.
+// A run does not continue with an approval that was written into the database.
 func TestARunStopsAtAForgedApproval(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(guarded, nil)
@@ -40,7 +40,7 @@ func TestARunStopsAtAForgedApproval(t *testing.T) {
 	})
 }
 
-// A run goes on with the definition with which it began, and with no other.
+// A run continues with the definition with which it began, and with no other.
 func TestARunKeepsTheDefinitionItBeganWith(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(guarded, nil)
@@ -56,7 +56,8 @@ func TestARunKeepsTheDefinitionItBeganWith(t *testing.T) {
 	})
 }
 
-// TestNoRunBeginsInAForgedProject: the project says who may approve.
+// TestNoRunBeginsInAForgedProject checks that a changed project is refused, because the project decides which members
+// may approve.
 func TestNoRunBeginsInAForgedProject(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put(guarded)
@@ -66,8 +67,8 @@ func TestNoRunBeginsInAForgedProject(t *testing.T) {
 	})
 }
 
-// The audit finds another definition than the one that was stored last before a run begins with it, and a workflow that was enabled
-// past the server.
+// Before a run begins, the audit finds a definition that differs from the one stored last. It also finds a workflow
+// that was enabled in the database.
 func TestTheAuditFindsAnotherDefinition(t *testing.T) {
 	for name, edit := range map[string]string{"hash": "hash = 'x'", "enabled": "enabled = 1 - enabled", "project": "project = 'web'"} {
 		t.Run(name, func(t *testing.T) {

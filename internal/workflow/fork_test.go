@@ -18,10 +18,10 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// forked is a workflow with manual runs and the steps.
+// forked returns a workflow with a manual trigger and the steps.
 func forked(steps string) string { return "name: forked\ntriggers: [{manual: true}]\n" + steps }
 
-// openAt waits until questions of exactly these steps are open, and returns them.
+// openAt waits until exactly the questions of these steps are open, and returns them.
 func (w *world) openAt(id string, steps ...string) map[string]*fermata.Question {
 	w.Helper()
 	var open map[string]*fermata.Question
@@ -41,7 +41,7 @@ func (w *world) openAt(id string, steps ...string) map[string]*fermata.Question 
 	return open
 }
 
-// breakTool lets a tool fail, with the name of the step in its error, until the returned function is called.
+// breakTool makes a tool fail with the name of the step as its error, until the returned function is called.
 func (w *world) breakTool(name string) (mend func()) {
 	var works atomic.Bool
 	w.tools.on(name, func(_ context.Context, c tool.Call) (any, error) {
@@ -67,7 +67,7 @@ func (w *world) stateOf(id, step string, want fermata.StepState) {
 	})
 }
 
-// outcomes says how the last occurrences of the steps ended, in the order of their names.
+// outcomes returns the states of the last occurrences of the steps, sorted by their names.
 func (w *world) outcomes(id string) string {
 	w.Helper()
 	last := map[string]string{}
@@ -84,7 +84,7 @@ func (w *world) outcomes(id string) string {
 	return strings.Join(all, " ")
 }
 
-// TestStepsSideBySide has two steps of which each ends when the other has begun.
+// TestStepsSideBySide has two steps, each of which ends only when the other has begun.
 func TestStepsSideBySide(t *testing.T) {
 	onBoth(t, func(w *world) {
 		var both sync.WaitGroup
@@ -133,7 +133,7 @@ steps:
   - {id: join, tool: publish, needs: [do_a, do_b]}
 `
 
-// TestBranchesAskAtOnce has questions of two branches open at the same time. Each branch goes on with its own answer.
+// TestBranchesAskAtOnce has open questions of two branches at the same time. Each branch continues with its own answer.
 func TestBranchesAskAtOnce(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(twoBranches), nil)
@@ -152,7 +152,7 @@ func TestBranchesAskAtOnce(t *testing.T) {
 	})
 }
 
-// TestARejectedBranch does nothing behind the rejection. The other branch comes to its end, and the run fails.
+// TestARejectedBranch does no step after the rejection. The other branch comes to its end, and the run fails.
 func TestARejectedBranch(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(twoBranches), nil)
@@ -164,7 +164,7 @@ func TestARejectedBranch(t *testing.T) {
 		if got := w.outcomes(run.ID); got != "ask_a/1:done ask_b/1:rejected do_a/1:done plan/1:done" || run.Reason != fermata.ReasonRejected || !strings.Contains(run.Summary, "not now") {
 			w.Fatalf("got %s: %s, %s", got, run.Reason, run.Summary)
 		}
-		// Asked again, it goes on where it was rejected, and only there.
+		// A retry continues where the branch was rejected, and only there.
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
 		w.answer(w.asked(run.ID), fermata.Answer{Answer: fermata.Approve})
@@ -178,7 +178,8 @@ func TestARejectedBranch(t *testing.T) {
 	})
 }
 
-// TestFailFast cancels what runs beside a step that failed: a question, a command, a wait, items. A retry does all of it again.
+// TestFailFast cancels the steps parallel to a failed one: a question, a command, a wait, and items. A retry does all
+// of them again.
 func TestFailFast(t *testing.T) {
 	onBoth(t, func(w *world) {
 		mend := w.breakTool("check")
@@ -227,7 +228,8 @@ steps:
 	})
 }
 
-// TestAFailureBeside lets the other branches come to their end. Both failures are told, and a retry does both again.
+// TestAFailureBeside lets the other branches come to their end. Both failures are reported, and a retry does both steps
+// again.
 func TestAFailureBeside(t *testing.T) {
 	onBoth(t, func(w *world) {
 		mend := w.breakTool("check")
@@ -261,7 +263,7 @@ finally:
 	})
 }
 
-// TestABranchWaits has an instant and a question beside each other: each branch goes on when its own comes.
+// TestABranchWaits has a wait and a question in parallel. Each branch continues at its own event.
 func TestABranchWaits(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(`
@@ -294,7 +296,7 @@ steps:
 	})
 }
 
-// TestABranchGoesBack goes back in one branch, by an answer and by a repeat, while the other one waits.
+// TestABranchGoesBack goes back in one branch, by an answer and by a repeat, while the other branch waits.
 func TestABranchGoesBack(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(`
@@ -326,7 +328,7 @@ steps:
 	})
 }
 
-// TestABranchIsSetAside leaves one branch to people, since nobody is asked below its threshold.
+// TestABranchIsSetAside leaves one branch to people, because its confidence is below the threshold for asking.
 func TestABranchIsSetAside(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(`
@@ -348,7 +350,8 @@ steps:
 	})
 }
 
-// TestABranchMeetsSilence goes another way after the deadline of one branch, and asks what to do about an error in another.
+// TestABranchMeetsSilence goes another way after the deadline of one branch. It asks what to do about an error in
+// another one.
 func TestABranchMeetsSilence(t *testing.T) {
 	onBoth(t, func(w *world) {
 		mend := w.breakTool("check")
@@ -375,7 +378,8 @@ steps:
 	})
 }
 
-// TestALateAnswerInABranch is kept. It does not restart the run, which says so.
+// TestALateAnswerInABranch checks that a late answer is stored, and that a request to restart the run with it is
+// refused.
 func TestALateAnswerInABranch(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(`
@@ -400,7 +404,7 @@ steps:
 	})
 }
 
-// TestACancelledRunOfBranches ends everything below the run, and does it again when it is tried again.
+// TestACancelledRunOfBranches ends all tasks below the run. A retry does them again.
 func TestACancelledRunOfBranches(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(twoBranches), nil)
@@ -424,7 +428,7 @@ func TestACancelledRunOfBranches(t *testing.T) {
 	})
 }
 
-// TestItemsSlide begins the next item when one has ended, whichever it is.
+// TestItemsSlide begins the next item as soon as any item has ended.
 func TestItemsSlide(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(`
@@ -465,7 +469,7 @@ steps:
 	})
 }
 
-// TestBranchesInATest plays branches from a script, also with the time between.
+// TestBranchesInATest plays branches from a script, with waiting times between.
 func TestBranchesInATest(t *testing.T) {
 	t.Parallel()
 	report, err := workflow.Test(t.Context(), []byte(forked(`

@@ -9,18 +9,18 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A process holds runs under one of these names, with its own name behind it. The others notice when a seen process ends. Of an
-// unseen one they wait for the end of its leases.
+// A process holds runs under one of these prefixes, followed by its own name. Other processes notice when a seen
+// process ends. For an unseen one they must wait until its leases end.
 const (
 	seenHolder   = "workflows-"
 	unseenHolder = "unseen-workflows-"
 )
 
-// goneFor is how long a process must be out of sight before others take over its runs. A process that lost its connection to the
-// database connects again within that time.
+// goneFor is how long a process must be out of sight before others take over its runs. A process that lost its
+// connection to the database reconnects within that time.
 const goneFor = 3 * time.Second
 
-// holder is the name under which this process holds runs.
+// holder returns the name under which this process holds runs.
 func (s *Service) holder() string {
 	if s.db.IsSeen() {
 		return seenHolder + s.db.Self()
@@ -28,8 +28,8 @@ func (s *Service) holder() string {
 	return unseenHolder + s.db.Self()
 }
 
-// awaitSeen waits until other processes see this one, and at most for [goneFor]. A run that is claimed before waits for the end of
-// its lease when this process is killed.
+// awaitSeen waits until other processes see this one, for at most [goneFor]. If this process is killed, a run that it
+// claimed before then waits for the end of its lease.
 func (s *Service) awaitSeen(ctx context.Context) {
 	timer := time.NewTimer(goneFor)
 	defer timer.Stop()
@@ -40,7 +40,7 @@ func (s *Service) awaitSeen(ctx context.Context) {
 	}
 }
 
-// watchOthers ends the leases of processes that are gone, so that their runs go on at once.
+// watchOthers ends the leases of processes that are gone, so that their runs continue at once.
 func (s *Service) watchOthers(ctx context.Context) {
 	tick := time.NewTicker(lookAgain)
 	defer tick.Stop()
@@ -61,7 +61,8 @@ func (s *Service) watchOthers(ctx context.Context) {
 	}
 }
 
-// endLeasesOfGone ends the leases of processes that were out of sight for [goneFor]. The map missed says since when each has been.
+// endLeasesOfGone ends the leases of processes that have been out of sight for [goneFor]. The map missed holds the time
+// since when each process has been out of sight.
 func (s *Service) endLeasesOfGone(ctx context.Context, missed map[string]time.Time) error {
 	holders, err := s.db.Holders(ctx, fermata.RunnerWorkflow)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// A step that must be isolated is given to no worker without a sandbox.
+// A step that must be isolated is never given to a worker without a sandbox.
 func TestIsolatedStepsAreForSandboxes(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]string{
@@ -40,7 +40,7 @@ func TestIsolatedStepsAreForSandboxes(t *testing.T) {
 	}
 }
 
-// No worker runs a server of tools, so it cannot be isolated.
+// An MCP server cannot be isolated, because no worker runs it.
 func TestNoServerOfToolsIsIsolated(t *testing.T) {
 	onBoth(t, func(w *world) {
 		_, err := w.s.PutNamedTool(w.Context(), admin, &fermata.NamedTool{Name: "tracker", Server: &fermata.ToolServer{URL: "https://tracker.example.com"}, Isolated: true})

@@ -6,7 +6,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Everything that is asked within a run is asked on the run's issue: by its agents, by what they made, and about an error.
+// Every question within a run is asked on the run's issue: questions of its agents, of tasks that they created, and
+// about errors.
 func TestQuestionsWithinARunAreOnItsIssue(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(`
@@ -35,7 +36,7 @@ steps:
 				w.Errorf("the question of %s is about %v", name, q.Metadata)
 			}
 		}
-		// A question that names another issue stays where it belongs.
+		// A question that names another issue is asked there.
 		other, err := w.e.AskOutside(w.Context(), worker, "", "", fermata.Ask{Question: "And?", Metadata: map[string]string{"github_issue": "octo/hello#8"}})
 		w.ok(err)
 		if other.Metadata["github_issue"] != "octo/hello#8" {

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// listWithin is how long a server may take to list its tools.
+	// listWithin is the time limit for a server to list its tools.
 	listWithin = 5 * time.Second
-	// mostListing bounds what is kept of it, in bytes.
+	// mostListing limits the size of a stored list, in bytes.
 	mostListing = 1 << 20
 )
 
-// RefreshTools asks an MCP server for its tools, which may start a program, and
-// keeps what it says. Whoever reads asks nobody.
+// RefreshTools asks an MCP server for its tools and stores the list. Asking may
+// start a program. Reading a tool never asks its server.
 func (s *Service) RefreshTools(ctx context.Context, c fermata.Caller, name string) (*fermata.NamedTool, error) {
 	if err := c.May(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
 		return nil, err
@@ -38,8 +38,9 @@ func (s *Service) RefreshTools(ctx context.Context, c fermata.Caller, name strin
 	})
 }
 
-// askServers asks those of the tools that are servers, side by side, and puts
-// what they say into kept. That one is down is kept as well, and no error.
+// askServers asks the tools that are servers for their tools, in parallel, and
+// puts the lists into kept. If a server is down, its list says so, and
+// askServers returns no error.
 func (s *Service) askServers(ctx context.Context, c fermata.Caller, kept []*fermata.NamedTool) error {
 	var asking sync.WaitGroup
 	problems := make([]error, len(kept))
@@ -65,7 +66,7 @@ func (s *Service) askServers(ctx context.Context, c fermata.Caller, kept []*ferm
 	}
 	asking.Wait()
 	for _, err := range problems {
-		// One that somebody has removed meanwhile needs no list.
+		// A server that was removed meanwhile needs no list.
 		if err != nil && fermata.CodeOf(err) != fermata.CodeNotFound {
 			return err
 		}
@@ -73,7 +74,8 @@ func (s *Service) askServers(ctx context.Context, c fermata.Caller, kept []*ferm
 	return nil
 }
 
-// keepListing keeps what a server said, unless another one has its name since.
+// keepListing stores the list of a server, unless the settings of the server
+// have changed since it was asked.
 func keepListing(tx *store.Tx, c fermata.Caller, asked *fermata.NamedTool, list []tool.Info, failed error) (*fermata.NamedTool, error) {
 	n, err := tx.NamedTool(asked.Name)
 	if err != nil {
@@ -116,8 +118,8 @@ func (s *Service) serverTools(ctx context.Context, n *fermata.NamedTool) ([]tool
 	return s.Servers.Tools(ctx, n.Name, *n.Server)
 }
 
-// listedTools are the tools of a server as it last listed them, and why it did not
-// when it was last asked.
+// listedTools returns the tools that a server last listed. why says why the
+// last listing failed, or that there was none.
 func listedTools(n *fermata.NamedTool) (tools []fermata.ToolInfo, why string) {
 	if n.Listing == nil {
 		return nil, "nobody has asked it yet: fermata workflow tools refresh " + n.Name

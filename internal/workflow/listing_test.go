@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// tracker is an MCP server that counts how often it is asked.
+// tracker is an MCP server that counts how often it is asked for its tools.
 type tracker struct {
 	mu    sync.Mutex
 	asked int
@@ -47,8 +47,8 @@ func (s *tracker) times() int {
 	return s.asked
 }
 
-// Whoever reads starts nothing: a server is asked when it is defined, and when
-// somebody says so.
+// Reading the tools starts nothing. A server is asked when it is defined, and
+// when a person asks for a refresh.
 func TestReadingAsksNoServer(t *testing.T) {
 	onBoth(t, func(w *world) {
 		server := &tracker{has: []string{"find"}}
@@ -91,7 +91,8 @@ func TestReadingAsksNoServer(t *testing.T) {
 			w.Errorf("it was asked again: %s", asJSON(named))
 		}
 
-		// One that is down keeps what it listed, and says that it is.
+		// A server that is down keeps the tools that it listed, and the listing
+		// says that it is down.
 		server.is(errors.New("connection refused"))
 		named, err = s.RefreshTools(w.Context(), admin, "tracker")
 		w.ok(err)
@@ -110,7 +111,7 @@ func TestReadingAsksNoServer(t *testing.T) {
 			w.Errorf("the list is %s", asJSON(all))
 		}
 
-		// Of another server under the name nothing is known.
+		// Another server under the same name has no listing yet.
 		put("https://another.example")
 		if named, err = s.NamedTool(w.Context(), admin, "tracker"); err != nil || len(named.Listing.Tools) != 0 {
 			w.Errorf("another server has %s, %v", asJSON(named), err)
@@ -118,7 +119,8 @@ func TestReadingAsksNoServer(t *testing.T) {
 	})
 }
 
-// What an agent or a person without the role may not set off.
+// An agent, and a person without the role, may not refresh the tools of a
+// server.
 func TestWhoMayAskAServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))

@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// stopsIn makes a call of a tool, counted from 1, wait until its process is
-// stopped. The others succeed.
+// stopsIn makes one call of a tool, counted from 1, wait until its process is
+// stopped. The other calls succeed.
 func (w *world) stopsIn(name string, call int) (entered chan struct{}) {
 	entered = make(chan struct{})
 	calls := 0
@@ -30,7 +30,7 @@ func (w *world) stopsIn(name string, call int) (entered chan struct{}) {
 	return entered
 }
 
-// restart goes on with another process.
+// restart stops the process and starts another one.
 func (w *world) restart() {
 	w.Helper()
 	w.stop()
@@ -38,8 +38,8 @@ func (w *world) restart() {
 	w.start()
 }
 
-// TestLostAfterSilence loses the process in the middle of what is to be done
-// after silence: that is done again, and nobody is asked again.
+// TestLostAfterSilence loses the process in the middle of an on_timeout action.
+// The action is done again, and nobody is asked again.
 func TestLostAfterSilence(t *testing.T) {
 	onBoth(t, func(w *world) {
 		unsure(w, 40)
@@ -73,8 +73,8 @@ func TestRetryOfWhatFailedAfterSilence(t *testing.T) {
 	})
 }
 
-// TestLostWithTheOtherInput loses the process in a step that a person gave
-// another input: it is done with that one.
+// TestLostWithTheOtherInput loses the process in a step for which a person gave
+// another input. The step is done with that input.
 func TestLostWithTheOtherInput(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.tools.on("apply", func(context.Context, tool.Call) (any, error) { return nil, errors.New("broken") })
@@ -168,7 +168,7 @@ func (w *world) itemsOf(id string) int {
 	return n
 }
 
-// TestRunDoesNotWaitForItself starts a run below another one of the same key.
+// TestRunDoesNotWaitForItself starts a run below another run of the same key.
 func TestRunDoesNotWaitForItself(t *testing.T) {
 	onBoth(t, func(w *world) {
 		for _, policy := range []string{"queue", "cancel_previous", "skip"} {

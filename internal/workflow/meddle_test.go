@@ -16,7 +16,7 @@ var starter = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_starter", Name: "starter", Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
 }
 
-// begun puts a definition, and lets the agent start it.
+// begun stores a definition, and lets the agent start it.
 func (w *world) begun(source string) *fermata.WorkflowRun {
 	w.Helper()
 	run, err := w.s.Start(w.Context(), starter, w.put(source).Name, nil)
@@ -31,7 +31,7 @@ func (w *world) refusedMove(what string, err error) {
 	}
 }
 
-// failsWithout waits until a run has failed, without the call of any tool.
+// failsWithout waits until a run has failed, and checks that it called no tool.
 func (w *world) failsWithout(id string) {
 	w.Helper()
 	run := w.awaitEnd(id)
@@ -40,8 +40,8 @@ func (w *world) failsWithout(id string) {
 	}
 }
 
-// TestNobodyEndsTheQuestionOfARun: the task on which a run asks beside others ends with the answer, and in no other way that lets
-// the run go on. It belongs to whoever started the run, and responders reach it.
+// TestNobodyEndsTheQuestionOfARun checks that a run's child task for a question ends only with the answer. Nobody may
+// let the run go on in another way. That task belongs to the member that started the run, and responders can reach it.
 func TestNobodyEndsTheQuestionOfARun(t *testing.T) {
 	for name, steps := range map[string]string{
 		"items": `
@@ -94,8 +94,8 @@ func TestNobodyEndsTheQuestionOfARun(t *testing.T) {
 	}
 }
 
-// TestAnEndedItemIsNoApproval ends the task of an item whose question was withdrawn. An older version could do that, or somebody
-// who writes the database.
+// TestAnEndedItemIsNoApproval ends the task of an item whose question was withdrawn. An older version of Fermata could
+// do that, and a person that writes to the database can.
 func TestAnEndedItemIsNoApproval(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.begun(`
@@ -130,7 +130,8 @@ steps:
 	})
 }
 
-// TestNobodyAsksOnARun: a question on the task of a run could stand for what its next step asks, or end a wait.
+// TestNobodyAsksOnARun checks that nobody may ask on the task of a run. Such a question could replace the one of its
+// next step, or end a wait.
 func TestNobodyAsksOnARun(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.begun(`
@@ -173,7 +174,7 @@ steps:
 	})
 }
 
-// TestAQueuedRunWaits: nobody lets a run begin beside the one that has its key.
+// TestAQueuedRunWaits checks that nobody can start a queued run while another run has its key.
 func TestAQueuedRunWaits(t *testing.T) {
 	onBoth(t, func(w *world) {
 		const source = `
@@ -203,7 +204,7 @@ steps:
 	})
 }
 
-// stepAsks waits for the question of a step that is not the only one under way.
+// stepAsks waits for the question of a step while other steps are under way.
 func (w *world) stepAsks(run, step string) *fermata.Question {
 	w.Helper()
 	var found *fermata.Question
@@ -223,7 +224,8 @@ func (w *world) stepAsks(run, step string) *fermata.Question {
 	return found
 }
 
-// TestNobodyTakesADefaultThatIsNotTheirs: what a branch asks is no less guarded than what a run asks.
+// TestNobodyTakesADefaultThatIsNotTheirs checks that the question of a branch is guarded as well as the question of a
+// run.
 func TestNobodyTakesADefaultThatIsNotTheirs(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.voter("bob")
@@ -252,8 +254,9 @@ steps:
 	})
 }
 
-// TestARunHandsOutNoGrants: the run itself does what is approved. Whoever started it could do it once more, and after a no to another
-// branch or the end of the run.
+// TestARunHandsOutNoGrants checks that nobody gets a grant for an approved step, because the run itself does the step.
+// With a grant, the member that started the run could do it a second time, also after another branch was rejected or
+// after the run ended.
 func TestARunHandsOutNoGrants(t *testing.T) {
 	onBoth(t, func(w *world) {
 		bob := w.voter("bob")
@@ -299,7 +302,7 @@ steps:
 	})
 }
 
-// TestAnAgentDoesNotUndoACancellation: what was approved before does not run after a person has stopped the run.
+// TestAnAgentDoesNotUndoACancellation checks that an approved step does not run after a person has cancelled the run.
 func TestAnAgentDoesNotUndoACancellation(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.begun(`
@@ -319,7 +322,8 @@ steps:
 	})
 }
 
-// TestAStepStaysAsItWasApproved: nobody changes what a step hands to a worker, or lets it begin again beside its run.
+// TestAStepStaysAsItWasApproved checks that nobody can change the task that a step gives to a worker, or start it again
+// without its run.
 func TestAStepStaysAsItWasApproved(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.begun(`
@@ -355,7 +359,8 @@ steps:
 	})
 }
 
-// TestRunsOfOneKeyNeverRunSideBySide: neither by putting a queued run off, nor by trying an ended one again.
+// TestRunsOfOneKeyNeverRunSideBySide checks that two runs of one key are never open together, neither by deferring a
+// queued run nor by retrying an ended one.
 func TestRunsOfOneKeyNeverRunSideBySide(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put(`

@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Move lets a run go on with the definition of its workflow that is stored now. The steps that it has begun must be the same there,
-// except for those that it will do again. A run that has ended goes on when it is retried.
+// Move moves a run to the newest definition of its workflow. The steps that it has begun must be the same there, except
+// for those that it will do again. A run that has ended continues only when it is retried.
 func (s *Service) Move(ctx context.Context, c fermata.Caller, typed string) (*fermata.WorkflowRun, error) {
 	id, err := s.runToChange(ctx, c, typed)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Service) Move(ctx context.Context, c fermata.Caller, typed string) (*fe
 	return s.OneRun(ctx, c, id)
 }
 
-// checkMovable refuses to move a run that is moving on, and one that has nothing more to do.
+// checkMovable refuses to move a run that is in progress, and one that is done.
 func checkMovable(t *fermata.Task) error {
 	if t.State == fermata.TaskInProgress {
 		return fermata.Errorf(fermata.CodeIllegalTransition, "the run is at work").WithHint("move it when it waits")
@@ -53,7 +53,7 @@ func checkMovable(t *fermata.Task) error {
 	return nil
 }
 
-// moveToNewest lets the run go on with the newest definition of its workflow.
+// moveToNewest pins the run to the newest definition of its workflow.
 func (x *execution) moveToNewest(tx *store.Tx, c fermata.Caller) error {
 	w, err := tx.Workflow(x.run.Workflow)
 	if err != nil {
@@ -87,13 +87,13 @@ func (x *execution) moveToNewest(tx *store.Tx, c fermata.Caller) error {
 	return nil
 }
 
-// checkSame refuses another definition in which a step that the run keeps is not the same, or in which the run would pass over a
-// new step.
+// checkSame refuses a definition that changes a step which the run has begun and will not do again. It also refuses one
+// with a new step that the run would pass over.
 func (x *execution) checkSame(newest *definition.Workflow) error {
 	if x.def.Forks(definition.MainPhase) != newest.Forks(definition.MainPhase) {
 		return errNotSame([]string{"steps run side by side in only one of the two definitions"})
 	}
-	// again says of each step at which the run is whether it is done once more.
+	// again holds the steps at which the run is. The value says whether the step will be done again.
 	again := map[string]bool{}
 	for _, p := range x.places() {
 		again[p.Next] = p.Again || p.Waits == waitsRetry || x.isHidden(p.Next)
@@ -119,8 +119,9 @@ func (x *execution) checkSame(newest *definition.Workflow) error {
 	return nil
 }
 
-// passedOver says which main steps of another definition a run could not come to, and at which it could not go on. The run is at the
-// steps of at, keeps those of kept, and has passed those of passed.
+// passedOver returns the reasons why a run could not continue with another definition. They are main steps that it
+// would never reach, and steps where it could not continue. The run is at the steps of at, keeps those of kept, and has
+// passed those of passed.
 func passedOver(newest *definition.Workflow, at, kept, passed map[string]bool) []string {
 	var wrong []string
 	left := maps.Clone(at)
@@ -147,10 +148,10 @@ func passedOver(newest *definition.Workflow, at, kept, passed map[string]bool) [
 	return wrong
 }
 
-// isHidden reports whether a step was not begun, or is done again before anybody sees what it gave.
+// isHidden reports whether a step was not begun, or will be done again before an expression reads its output.
 func (x *execution) isHidden(step string) bool { return x.st.Visits[step] <= x.st.Hidden[step] }
 
-// errNotSame refuses to move a run, and says what keeps it.
+// errNotSame returns the refusal to move a run, with its reasons.
 func errNotSame(wrong []string) error {
 	slices.Sort(wrong)
 	return fermata.Errorf(fermata.CodeIllegalTransition, "the run cannot go on with the newest definition: %s", strings.Join(wrong, "; ")).

@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// NamedTools lists the tools that the workspace has defined.
+// NamedTools returns all tools that the workspace has defined.
 func (s *Service) NamedTools(ctx context.Context, c fermata.Caller) ([]*fermata.NamedTool, error) {
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (s *Service) NamedTools(ctx context.Context, c fermata.Caller) ([]*fermata.
 	return all, err
 }
 
-// NamedTool returns one of them.
+// NamedTool returns one tool that the workspace has defined.
 func (s *Service) NamedTool(ctx context.Context, c fermata.Caller, name string) (*fermata.NamedTool, error) {
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
@@ -40,8 +40,8 @@ func (s *Service) NamedTool(ctx context.Context, c fermata.Caller, name string) 
 	return t, nil
 }
 
-// hideSecrets leaves out what may be a secret: values that do not say where they are
-// read from.
+// hideSecrets returns a copy of a server's settings without values that may be
+// secret: all values that do not begin with "env:".
 func hideSecrets(s *fermata.ToolServer) *fermata.ToolServer {
 	if s == nil {
 		return nil
@@ -61,10 +61,11 @@ func hiddenValues(values map[string]string) map[string]string {
 	return out
 }
 
-// unseen stands for a value that is not shown.
+// unseen stands in place of a hidden value.
 const unseen = "•••"
 
-// shownAgain takes the former value where one comes back as it was shown.
+// shownAgain returns given with the former value for every value that the
+// client sent back hidden.
 func shownAgain(given, before map[string]string) map[string]string {
 	out := maps.Clone(given)
 	for name, v := range out {
@@ -77,7 +78,7 @@ func shownAgain(given, before map[string]string) map[string]string {
 
 var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// PutNamedTool keeps a tool under its name.
+// PutNamedTool stores a tool under its name.
 func (s *Service) PutNamedTool(ctx context.Context, c fermata.Caller, n *fermata.NamedTool) (*fermata.NamedTool, error) {
 	if err := c.May(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func (s *Service) PutNamedTool(ctx context.Context, c fermata.Caller, n *fermata
 	return kept[0], nil
 }
 
-// PutNamedTools keeps several tools under their names: all of them, or none.
+// PutNamedTools stores several tools under their names: all of them, or none.
 func (s *Service) PutNamedTools(ctx context.Context, c fermata.Caller, all []*fermata.NamedTool) ([]*fermata.NamedTool, error) {
 	if err := c.May(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
 		return nil, err
@@ -113,8 +114,8 @@ func (s *Service) PutNamedTools(ctx context.Context, c fermata.Caller, all []*fe
 	return s.keepNamedTools(ctx, c, all)
 }
 
-// keepNamedTools keeps tools that are right, in one transaction, and asks those
-// that are servers for their tools.
+// keepNamedTools stores checked tools in one transaction. It then asks the MCP
+// servers among them for their tools.
 func (s *Service) keepNamedTools(ctx context.Context, c fermata.Caller, all []*fermata.NamedTool) ([]*fermata.NamedTool, error) {
 	kept, err := engine.Write(ctx, s.e, c, fermata.ToDefineTools, func(tx *store.Tx) ([]*fermata.NamedTool, error) {
 		kept := make([]*fermata.NamedTool, 0, len(all))
@@ -159,8 +160,9 @@ func keepNamedTool(tx *store.Tx, c fermata.Caller, n fermata.NamedTool) (*fermat
 	return &n, nil
 }
 
-// mayConfigure refuses who may not set up, replace or remove an MCP server: its
-// settings can name variables of the server.
+// mayConfigure returns an error if the caller may not set up, replace or remove
+// an MCP server. The settings of such a server can name environment variables
+// of the Fermata server.
 func mayConfigure(c fermata.Caller, servers ...*fermata.ToolServer) error {
 	for _, server := range servers {
 		if server == nil {
@@ -173,7 +175,7 @@ func mayConfigure(c fermata.Caller, servers ...*fermata.ToolServer) error {
 	return nil
 }
 
-// CheckTool says what is wrong with a tool where there is no server to ask.
+// CheckTool checks a tool without a server. The error lists all problems.
 func CheckTool(n *fermata.NamedTool) error {
 	if problems := new(Service).checkNamedTool(n); len(problems) > 0 {
 		return fermata.Invalid(problems...)
@@ -181,7 +183,7 @@ func CheckTool(n *fermata.NamedTool) error {
 	return nil
 }
 
-// checkNamedTool lists what is wrong with a tool.
+// checkNamedTool returns the problems of a tool.
 func (s *Service) checkNamedTool(n *fermata.NamedTool) []fermata.Problem {
 	var problems []fermata.Problem
 	add := func(field, format string, args ...any) {

@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// What a run would only meet later is said when the definition is kept: a tool that reads an input which is not there, and
-// a channel that nobody has.
+// Problems that a run would meet only later are reported when the definition is stored. Examples are a tool that reads
+// a missing input, and a channel that does not exist.
 func TestWhatAStepLacksIsSaidAtOnce(t *testing.T) {
 	onBoth(t, func(w *world) {
 		_, s := w.process(func(o *workflow.Options) { o.ChannelKinds = []string{"github", "slack"} })
@@ -53,7 +53,7 @@ steps:
 	})
 }
 
-// A step that starts another workflow by its name is checked against what that one takes.
+// A step that starts another workflow by its name is checked against the inputs of that workflow.
 func TestWhatAStartedWorkflowTakesIsCheckedAtOnce(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put("name: child\ntriggers: [{manual: true}]\ninputs: {x: {type: string, required: true}, n: {type: number}, kind: {type: string, enum: [a, b], default: a}, size: {type: number, enum: [1, 2]}}\nsteps: [{id: a, tool: note}]\n")

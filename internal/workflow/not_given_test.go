@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestAnApprovalThatNobodyGave: what is guarded by an approval does not run after silence, a withdrawal or an approval that could
-// not be asked for, whatever the step says about errors.
+// TestAnApprovalThatNobodyGave checks that steps behind an approval do not run without it: not after a timeout, not
+// after a withdrawal, and not if it could not be requested. The step's on_error does not change that.
 func TestAnApprovalThatNobodyGave(t *testing.T) {
 	for name, tt := range map[string]struct {
 		step string
@@ -46,7 +46,7 @@ func TestAnApprovalThatNobodyGave(t *testing.T) {
 	}
 }
 
-// open waits for the question of a run, or of its only item.
+// open waits for the question of a run, or the question of its only item.
 func (w *world) open(id string) *fermata.Question {
 	w.Helper()
 	var found *fermata.Question
@@ -79,8 +79,8 @@ func (w *world) resume(q *fermata.Question) {
 
 func (w *world) reject(q *fermata.Question) { w.answer(q, fermata.Answer{Answer: fermata.Reject}) }
 
-// TestWhoMayNotAnswerTakesNoDefault: only people who may answer a question let its run go on without an answer. Nobody does so with
-// a dangerous default.
+// TestWhoMayNotAnswerTakesNoDefault checks that only people that may answer a question can let its run continue without
+// an answer. With a dangerous default, nobody can.
 func TestWhoMayNotAnswerTakesNoDefault(t *testing.T) {
 	onBoth(t, func(w *world) {
 		ask := func(more string) *fermata.Question {

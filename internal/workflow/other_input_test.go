@@ -13,8 +13,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// Another input takes the place of what was approved: it is for those who may change the
-// workflow, and never for an approval itself.
+// Another input replaces the input that was approved. Only members that may
+// change the workflow give one, and never for an approval itself.
 func TestWhoMayGiveAnotherInput(t *testing.T) {
 	onBoth(t, func(w *world) {
 		down := true
@@ -89,7 +89,8 @@ steps:
 	})
 }
 
-// Whoever answers the question about an error gives another input only as an operator.
+// The person that answers the question about an error may give another input
+// only as an operator.
 func TestAResponderGivesNoOtherInput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))
@@ -109,7 +110,8 @@ func TestAResponderGivesNoOtherInput(t *testing.T) {
 	}
 }
 
-// Whoever writes the database takes the approval out of a definition: it is not run.
+// A definition is not run after a change in the database that removed an
+// approval from it.
 func TestADefinitionThatWasChangedIsNotRun(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put("name: ship\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: note}, {id: publish, tool: publish}]\n")

@@ -13,8 +13,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// AgentPrompt is what an agent is told whose output has a schema: the task, and
-// how to end so that [ParseOutput] finds what came of it.
+// AgentPrompt returns the prompt for an agent whose output has a schema: the task, and how to end so that [ParseOutput]
+// finds the result.
 func AgentPrompt(prompt string, schema json.RawMessage) string {
 	if len(schema) == 0 {
 		return prompt
@@ -31,12 +31,11 @@ func AgentPrompt(prompt string, schema json.RawMessage) string {
 		"```json\n" + string(shown) + "\n```\n"
 }
 
-// ParseOutput returns what the task of a step gave: JSON that fits the schema, out
-// of the details of its run or of what it said – the whole of it, its last fenced
-// block, or the object in it. The error lists every mismatch with its path.
+// ParseOutput returns the output of a step's task: JSON that fits the schema. It looks in the details of the run and in
+// the text of the agent. In the text it tries the whole text, its last fenced block, and the object in it. The error
+// lists every mismatch with its path.
 //
-// Without a schema it is the details as they are, or else what was said as
-// {"summary": …}.
+// Without a schema, the output is the details as they are. If there are none, it is the text as {"summary": …}.
 func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 	given, said, err := parts(details, summary)
 	if err != nil {
@@ -56,7 +55,8 @@ func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 	object, _ := given.(map[string]any)
 	switch {
 	case isPrinted(object):
-		// The JSON that a program printed comes first. The schema is about the exit code and the output only if it names one of them.
+		// The JSON that a program printed comes first. The exit code and the output themselves are candidates only if
+		// the schema names one of them.
 		candidates = append(jsonIn(object["output"].(string)), candidates...)
 		if namesPrinted(schema) {
 			candidates = append(candidates, given)
@@ -77,8 +77,8 @@ func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 	return nil, mismatch(first, codeOutput)
 }
 
-// parts are the details, unless they only hold what was said where that is too
-// long for a summary, and what was said.
+// parts returns the details of a run and the agent's text. Details with only a "text" are not returned as details: they
+// hold a text that is too long for a summary.
 func parts(details json.RawMessage, summary string) (given any, said string, err error) {
 	if len(bytes.TrimSpace(details)) == 0 {
 		return nil, summary, nil
@@ -94,8 +94,8 @@ func parts(details json.RawMessage, summary string) (given any, said string, err
 	return given, summary, nil
 }
 
-// isPrinted reports whether details are those of a program that has none of its
-// own: its exit code, what it printed, and how much of that was left out.
+// isPrinted reports whether details are the default ones of a program: its exit code, its output, and how much of the
+// output was left out.
 func isPrinted(details map[string]any) bool {
 	_, code := details["exit_code"]
 	_, output := details["output"].(string)
@@ -118,10 +118,10 @@ func namesPrinted(schema json.RawMessage) bool {
 	})
 }
 
-// fenced finds blocks between lines of three backticks.
+// fenced matches blocks between lines of three backticks.
 var fenced = regexp.MustCompile("(?ms)^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*\r?$")
 
-// jsonIn lists the JSON values that a text can mean, the likeliest first.
+// jsonIn returns the JSON values that a text can mean, the likeliest first.
 func jsonIn(text string) []any {
 	texts := []string{text}
 	if blocks := fenced.FindAllStringSubmatch(text, -1); len(blocks) > 0 {

@@ -123,7 +123,7 @@ func TestManyMismatchesAreCut(t *testing.T) {
 	}
 }
 
-// What the prompt asks for is what is read.
+// ParseOutput reads the output in the form that the prompt asks for.
 func TestAgentPrompt(t *testing.T) {
 	t.Parallel()
 	prompt := workflow.AgentPrompt("Analyze the issue.\n", schema)
@@ -142,7 +142,7 @@ func quote(s string) string {
 	return string(raw)
 }
 
-// A schema that has nothing to do with an exit code is not met by one.
+// An exit code alone does not satisfy a schema that is not about exit codes.
 func TestAProgramThatPrintsNoJSONMeetsNoSchema(t *testing.T) {
 	t.Parallel()
 	printed := json.RawMessage(`{"exit_code": 0, "output": "garbage\n"}`)

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// finishStep claims the one task that is open, checks what it tells of its working copy, and ends it.
+// finishStep claims the only open task, checks what it says about its working copy, and ends it.
 func (w *world) finishStep(result fermata.Result, want string) *fermata.Task {
 	w.Helper()
 	claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"claude", "shell"}})
@@ -28,7 +28,7 @@ func (w *world) finishStep(result fermata.Result, want string) *fermata.Task {
 	return claim.Task
 }
 
-// lastInput is the input of a step's last occurrence.
+// lastInput returns the input of a step's last occurrence.
 func (w *world) lastInput(id, step string) string {
 	w.Helper()
 	var input string
@@ -71,7 +71,8 @@ func TestStepsWithWorkingCopiesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A branch is told once its step is done: nothing of a failed one is on it. An item that failed has null in its place.
+// A step has its branch only once it is done, because a failed step has nothing on its branch. An item that failed has
+// null in its place.
 func TestBranchesOfItemsAndOfWhatFailed(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(`
@@ -100,7 +101,8 @@ steps:
 	})
 }
 
-// The branch of the run goes to GitHub for a pull request. Branches of steps do where a pull request names its branch.
+// The branch of the run is pushed for a pull request. The branches of steps are pushed if a pull request names its
+// branch.
 func TestBranchesThatArePushed(t *testing.T) {
 	t.Parallel()
 	for pull, pushed := range map[string]bool{`{}`: false, `{head: "{{ steps.one.branch }}"}`: true} {
@@ -127,7 +129,7 @@ steps:
 	}
 }
 
-// A tool of a server, and one of this process, have no working copy.
+// A tool of an MCP server and a tool of this process have no working copy.
 func TestAWorkingCopyOfAToolThatHasNoneIsRefused(t *testing.T) {
 	onBoth(t, func(w *world) {
 		for _, tool := range []string{"note", "request_approval", "wait", "workflow"} {
@@ -144,7 +146,7 @@ steps:
 	})
 }
 
-// A test of a workflow has no workers: the name of a branch is that of its step.
+// A simulation has no workers, so the branch has the name of its step.
 func TestBranchesOfStepsInATest(t *testing.T) {
 	t.Parallel()
 	report, err := workflow.Test(t.Context(), []byte(`

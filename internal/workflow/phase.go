@@ -12,17 +12,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// outcome is how a run went so far: done, failed or skipped. The rest says why it is not
-// done, and is what expressions call failure.
+// outcome is the result of a run so far: done, failed or skipped. The other fields are the reason if it is not done.
+// Expressions read it as failure.
 type outcome struct {
 	State  fermata.TaskState `json:"state"`
 	Reason string            `json:"reason,omitempty"`
-	// Summary is what people read of the run.
+	// Summary is the text that people read about the run.
 	Summary string `json:"summary,omitempty"`
-	// Step is the step that failed, and Phase its list.
+	// Step is the step that failed, and Phase is its phase.
 	Step  string           `json:"step,omitempty"`
 	Phase definition.Phase `json:"phase,omitempty"`
-	// Next and Silent are where the run goes on when it is tried again, and Others where it goes on beside that.
+	// Next and Silent say where the run continues when it is retried. Others are the parallel places where it continues
+	// as well.
 	Next   string  `json:"next,omitempty"`
 	Silent string  `json:"silent,omitempty"`
 	Others []place `json:"others,omitempty"`
@@ -34,7 +35,7 @@ type outcome struct {
 // isDone reports whether nothing has failed so far.
 func (o *outcome) isDone() bool { return o == nil || o.State == fermata.TaskDone }
 
-// failure is what expressions see of why a run failed; nil while it has not.
+// failure returns the outcome in the form that expressions read, or nil while nothing has failed.
 func (o *outcome) failure() any {
 	if o.isDone() {
 		return nil
@@ -42,8 +43,8 @@ func (o *outcome) failure() any {
 	return map[string]any{"step": o.Step, "code": o.Code, "message": o.Message, "state": string(o.State), "reason": o.Reason}
 }
 
-// end ends the present list of steps without success, or the present place of one that forks. The run goes on with the list that
-// follows a failure, and ends if there is none.
+// end ends the current phase without success, or only the current branch if the phase forks. The run continues with the
+// phase that follows a failure. It ends if there is none.
 func (x *execution) end(ctx context.Context, to fermata.TaskState, reason, summary string) error {
 	o := x.unsuccessful(to, reason, summary)
 	if !x.def.Forks(x.phase()) {
@@ -74,10 +75,10 @@ func (x *execution) unsuccessful(to fermata.TaskState, reason, summary string) *
 	return o
 }
 
-// phase is the list of steps in which the run is.
+// phase returns the phase in which the run is.
 func (x *execution) phase() definition.Phase { return cmp.Or(x.st.Phase, definition.MainPhase) }
 
-// goBack makes the run be in a list of steps once more, as if nothing had failed there.
+// goBack puts the run back into a phase, as if nothing had failed there.
 func (st *state) goBack(phase definition.Phase) {
 	st.Phase, st.Outcome = phase, nil
 	if phase == definition.MainPhase {
@@ -88,14 +89,14 @@ func (st *state) goBack(phase definition.Phase) {
 	}
 }
 
-// leavePhase goes on behind the last step of a list.
+// leavePhase continues the run after the last step of a phase.
 func (x *execution) leavePhase(ctx context.Context) error {
 	o := cmp.Or(x.st.Failing, x.st.Outcome, &outcome{State: fermata.TaskDone})
 	x.st.Failing = nil
 	return x.enter(ctx, o)
 }
 
-// enter goes on with the list of steps that follows by how the run went, or ends the run.
+// enter starts the phase that follows the outcome, or ends the run.
 func (x *execution) enter(ctx context.Context, o *outcome) error {
 	if first := x.following(o); first != nil {
 		x.follow(first, o)
@@ -110,8 +111,7 @@ func (x *execution) enter(ctx context.Context, o *outcome) error {
 	})
 }
 
-// following is the first step of the list that follows by how the run went; nil where the
-// run ends.
+// following returns the first step of the phase that follows the outcome, or nil if the run ends.
 func (x *execution) following(o *outcome) *definition.Step {
 	for _, phase := range x.st.Phase.NextPhases(o.isDone()) {
 		if first := x.def.First(phase); first != nil && (first != definition.Told || x.tells(o)) {
@@ -121,20 +121,20 @@ func (x *execution) following(o *outcome) *definition.Step {
 	return nil
 }
 
-// follow goes on at the first step of a list.
+// follow moves the run to the first step of a phase.
 func (x *execution) follow(first *definition.Step, o *outcome) {
 	x.st.begin(x.def, first.Phase)
 	x.st.Phase, x.st.Outcome = first.Phase, o
 }
 
-// tells reports whether a run comments on its issue that it failed. It needs an issue, and a tool to comment with. The channel
-// tells by itself that nobody answered in time.
+// tells reports whether a run posts a comment about its failure on its issue. It needs an issue and a tool to comment.
+// If nobody answered in time, the channel itself says so on the issue.
 func (x *execution) tells(o *outcome) bool {
 	return o.Reason != fermata.ReasonQuestionTimedOut && x.issue() != "" && (x.s.tools["github_comment"] != nil || x.s.Stub != nil)
 }
 
-// failureWords tells people on the issue of the run why it failed. What an agent or a
-// program may have written stands in a block of code, where it names nobody and links to nothing.
+// failureWords returns the comment that tells people on the issue why the run failed. Text that an agent or a program
+// may have written stands in a block of code. There it can neither mention people nor contain links.
 func (x *execution) failureWords() string {
 	o := x.st.Outcome
 	verb := "failed"

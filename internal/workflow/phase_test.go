@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// handled is a workflow with something to do however it ends. %s is its main steps.
+// handled is a workflow with steps for every way in which it can end.
 const handled = `
 name: handled
 triggers: [{manual: true}]
@@ -28,7 +28,7 @@ finally:
   - {id: tidy, tool: apply, input: {text: "{{ failure?.step ?? 'well' }}"}}
 `
 
-// texts are what a tool was given, in order.
+// texts records the texts that a tool is given, in order.
 func (w *world) texts(name string) *[]string {
 	texts := &[]string{}
 	w.tools.on(name, func(_ context.Context, c tool.Call) (any, error) {
@@ -66,7 +66,7 @@ func TestWhatIsDoneAtTheEndOfARun(t *testing.T) {
 		if strings.Join(*notes, "|") != strings.Join(want, "|") || strings.Join(*tidied, "|") != "well|publish" {
 			w.Errorf("told %q, tidied %q", *notes, *tidied)
 		}
-		// Tried again, it goes on at the step that failed, and ends as it should have.
+		// A retry continues at the step that failed, and the run then ends with success.
 		fails = false
 		_, err := w.s.Retry(w.Context(), admin, id, nil)
 		w.ok(err)
@@ -75,7 +75,7 @@ func TestWhatIsDoneAtTheEndOfARun(t *testing.T) {
 	})
 }
 
-// A handler that fails does not hide why the run failed, and what is always done is done.
+// A failing on_failure step does not hide why the run failed, and the finally steps are still done.
 func TestHandlersThatFail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))
@@ -92,7 +92,7 @@ func TestHandlersThatFail(t *testing.T) {
 	}
 }
 
-// A run that is set aside, because nobody is sure enough, is one that ends without success.
+// A run that is set aside because the confidence is too low ends without success.
 func TestWhatIsDoneAboutARunThatIsSetAside(t *testing.T) {
 	onBoth(t, func(w *world) {
 		notes := w.texts("note")
@@ -120,7 +120,7 @@ finally:
 	})
 }
 
-// A run with an issue that fails says so there, unless its definition says what is done then.
+// A failed run with an issue comments on it, unless its definition has on_failure steps.
 func TestAFailedRunTellsItsIssue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))
@@ -160,7 +160,8 @@ func TestAFailedRunTellsItsIssue(t *testing.T) {
 	}
 }
 
-// A version that knows the main steps alone does not take a run behind them for done: it cannot read where the run is.
+// A version of Fermata that knows only the main steps cannot read the checkpoint of a run after them. So it does not
+// take that run for done.
 func TestTheCheckpointSaysThatARunIsBehindItsSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))

@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// loadPinned returns the definition that a run is pinned to. It was found right
-// when it was kept: tools that are gone since fail the step that names them.
+// loadPinned returns the definition that a run is pinned to. It was checked when it was stored. If a tool has been
+// removed since, the step that names it fails.
 func (s *Service) loadPinned(r store.Reader, name, hash string) (*definition.Workflow, error) {
 	key := r.Workspace() + "\x00" + name + "\x00" + hash
 	s.mu.Lock()
@@ -43,11 +43,10 @@ func (s *Service) loadPinned(r store.Reader, name, hash string) (*definition.Wor
 	return w, nil
 }
 
-// mostLoaded bounds how many definitions are kept in memory.
+// mostLoaded limits how many definitions are cached in memory.
 const mostLoaded = 1000
 
-// refuse ends a run that cannot be moved on at all. Trouble of the database is
-// no reason to.
+// refuse ends a run that cannot continue at all. A problem with the database does not end the run.
 func (s *Service) refuse(ctx context.Context, claim *fermata.Claim, why error) error {
 	if code := fermata.CodeOf(why); code == fermata.CodeUnavailable || ctx.Err() != nil {
 		return why
@@ -59,10 +58,10 @@ func (s *Service) refuse(ctx context.Context, claim *fermata.Claim, why error) e
 	})
 }
 
-// newRun says what to do instead of trying again.
+// newRun is a hint that names the alternative to a retry.
 const newRun = "put a definition that fermata workflow validate finds nothing wrong with, and start a new run"
 
-// joinProblems says what is wrong with every place that is wrong.
+// joinProblems returns all problems of an error in one line.
 func joinProblems(err error) string {
 	var e *fermata.Error
 	if !errors.As(err, &e) || len(e.Problems) == 0 {
@@ -75,7 +74,8 @@ func joinProblems(err error) string {
 	return strings.Join(places, "; ")
 }
 
-// checkPinned refuses a run with another definition than the last event about it says: that which started or moved the run.
+// checkPinned returns an error if the run has another definition than the last event that started or moved it. Then the
+// database was changed.
 func checkPinned(r store.Reader, run *fermata.WorkflowRun) error {
 	types := []string{string(fermata.EventWorkflowTriggered), string(fermata.EventRunMoved)}
 	events, err := r.Events(store.EventFilter{TaskID: run.ID, Types: types, Newest: true, Limit: 1})
@@ -89,8 +89,8 @@ func checkPinned(r store.Reader, run *fermata.WorkflowRun) error {
 	return nil
 }
 
-// pinned returns the definition of a run, or says that it cannot be read: rules
-// may have become stricter since it was kept, and hold for it as well.
+// pinned returns the definition of a run. It returns an error if the definition cannot be loaded. The rules may have
+// become stricter since it was stored, and they hold for it as well.
 func (s *Service) pinned(r store.Reader, run *fermata.WorkflowRun) (*definition.Workflow, error) {
 	if err := checkPinned(r, run); err != nil {
 		return nil, err

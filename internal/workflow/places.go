@@ -11,18 +11,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// errParked says that the present place of the run waits, and that the run is at others.
+// errParked says that the current place of the run waits, while the run continues at others.
 var errParked = errors.New("the place waits")
 
-// parkedPlaces are the places of a run that wait, by their step. The value is the instant at which the place goes on by itself; nil
-// if there is none.
+// parkedPlaces holds the places of a run that wait, by their step. The value is the time at which the place continues
+// by itself, or nil if there is none.
 type parkedPlaces map[string]*time.Time
 
 // isAlone reports whether the run is at one place only. Only the end of a step changes that.
 func (x *execution) isAlone() bool { return len(x.st.Others) == 0 }
 
-// park stops the present place of the run until one of the tasks has ended, and at most until an instant; nil is for ever. fn runs
-// in the same transaction, and returns the tasks.
+// park stops the current place of the run until one of the tasks that fn returns has ended, and at most until a time.
+// nil means no time limit. fn runs in the same transaction.
 func (x *execution) park(ctx context.Context, until *time.Time, fn func(h *engine.LeasedRun) ([]string, error)) error {
 	if x.isAlone() {
 		return x.stop(ctx, func(h *engine.LeasedRun) error {
@@ -44,12 +44,12 @@ func (x *execution) park(ctx context.Context, until *time.Time, fn func(h *engin
 	return errParked
 }
 
-// parkOn is [execution.park] for tasks that exist already.
+// parkOn does the same as [execution.park] for tasks that exist already.
 func (x *execution) parkOn(ctx context.Context, until *time.Time, on ...string) error {
 	return x.park(ctx, until, func(*engine.LeasedRun) ([]string, error) { return on, nil })
 }
 
-// findParked notes which places of the run still wait.
+// findParked finds the places of the run that still wait.
 func (x *execution) findParked(ctx context.Context) error {
 	x.parked = parkedPlaces{}
 	if x.isAlone() {
@@ -77,7 +77,7 @@ func (x *execution) findParked(ctx context.Context) error {
 	return nil
 }
 
-// dueTime is the instant for which a place waits; nil for none.
+// dueTime returns the time for which a place waits, or nil if it waits for none.
 func (x *execution) dueTime(p *place) *time.Time {
 	step := p.Next
 	if p.Silent != "" {
@@ -89,7 +89,7 @@ func (x *execution) dueTime(p *place) *time.Time {
 	return nil
 }
 
-// pickPlace makes a place that can go on the present one, and reports whether there is one.
+// pickPlace makes a place that can continue the current one. It reports whether there is such a place.
 func (x *execution) pickPlace() bool {
 	if _, waits := x.parked[x.st.Next]; !waits {
 		return true
@@ -103,7 +103,7 @@ func (x *execution) pickPlace() bool {
 	return false
 }
 
-// pickPlaceAt makes the place at a step the present one.
+// pickPlaceAt makes the place at a step the current one.
 func (x *execution) pickPlaceAt(step string) {
 	delete(x.parked, step)
 	if at := slices.IndexFunc(x.st.Others, func(p place) bool { return p.Next == step }); at >= 0 {
@@ -111,7 +111,7 @@ func (x *execution) pickPlaceAt(step string) {
 	}
 }
 
-// stopParked stops the run until one of its places can go on.
+// stopParked stops the run until one of its places can continue.
 func (x *execution) stopParked(ctx context.Context) error {
 	on := slices.Clone(x.st.On)
 	for i := range x.st.Others {
@@ -126,7 +126,7 @@ func (x *execution) stopParked(ctx context.Context) error {
 	return x.stop(ctx, func(h *engine.LeasedRun) error { return h.Block(on, first) })
 }
 
-// passStep moves the present place of the run behind a step.
+// passStep moves the current place of the run past a step.
 func (x *execution) passStep(step *definition.Step) {
 	x.st.leave()
 	if !x.def.Forks(step.Phase) {
@@ -140,7 +140,7 @@ func (x *execution) passStep(step *definition.Step) {
 	x.beginBranches(x.def.Dependents(step))
 }
 
-// beginBranches replaces the present place of the run by one place for each of the steps that can begin.
+// beginBranches replaces the current place of the run by one place for each step that can begin.
 func (x *execution) beginBranches(steps []*definition.Step) {
 	var at []place
 	for _, step := range steps {
@@ -155,7 +155,7 @@ func (x *execution) beginBranches(steps []*definition.Step) {
 	}
 }
 
-// canBegin reports whether the run has passed all that a step needs, and has not passed the step itself.
+// canBegin reports whether the run has passed all steps that a step needs, and has not passed the step itself.
 func (x *execution) canBegin(step *definition.Step) bool {
 	if x.isFailingFast() || slices.Contains(x.st.Passed, step.ID) {
 		return false
@@ -163,11 +163,12 @@ func (x *execution) canBegin(step *definition.Step) bool {
 	return !slices.ContainsFunc(step.Needs, func(id string) bool { return !slices.Contains(x.st.Passed, id) })
 }
 
-// isFailingFast reports whether a step failed, and the steps beside it are not to go on.
+// isFailingFast reports whether a step failed and the parallel steps must stop.
 func (x *execution) isFailingFast() bool { return x.st.Failing != nil && x.def.FailFast }
 
-// failBranch ends the present place of a list that forks. The other places go on, unless the definition has fail_fast. Then it
-// returns them, and the caller cancels them in the transaction that records the failure.
+// failBranch ends the current place in a phase that forks. The other places continue, unless the definition has
+// fail_fast. In that case failBranch returns them, and the caller cancels them in the transaction that records the
+// failure.
 func (x *execution) failBranch(o *outcome) (cancelled []place) {
 	x.st.Failing = o
 	if !x.def.FailFast {
@@ -178,7 +179,7 @@ func (x *execution) failBranch(o *outcome) (cancelled []place) {
 	for i := range x.st.Others {
 		p := &x.st.Others[i]
 		if x.calling[p.Next] != nil {
-			stay = append(stay, *p) // what a tool did is known when it returns
+			stay = append(stay, *p) // the result of a tool is known only when it returns
 			continue
 		}
 		delete(x.parked, p.Next)
@@ -191,7 +192,7 @@ func (x *execution) failBranch(o *outcome) (cancelled []place) {
 	return cancelled
 }
 
-// cancelPlace ends the present place of the run because a step beside it failed.
+// cancelPlace ends the current place of the run because a parallel step failed.
 func (x *execution) cancelPlace(ctx context.Context) error {
 	p, o := x.st.place, x.st.Failing
 	o.Others = append(slices.Clip(o.Others), p.nextAttempt())
@@ -199,7 +200,7 @@ func (x *execution) cancelPlace(ctx context.Context) error {
 	return x.commit(ctx, func(h *engine.LeasedRun) error { return x.cancelPlaces(h, []place{p}, "the step "+o.Step+" failed") })
 }
 
-// cancelPlaces ends what is under way at places of the run.
+// cancelPlaces cancels the tasks and steps that are under way at places of the run.
 func (x *execution) cancelPlaces(h *engine.LeasedRun, places []place, why string) error {
 	for i := range places {
 		p := &places[i]

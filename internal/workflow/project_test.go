@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Whoever may write workflows in one project acts in no other one: by a step
-// that starts its workflows, or by the tools of all.
+// A member that may write workflows in one project cannot act in another one. Neither a step that starts workflows of
+// that project nor the tools of all projects allow it.
 func TestAProjectIsActedInByItsOwn(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put("name: deploy\nproject: shop\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")
@@ -44,7 +44,8 @@ func TestAProjectIsActedInByItsOwn(t *testing.T) {
 	})
 }
 
-// Whoever reads a project reads what its runs were started by: they hear of no other project.
+// A workflow follows only events of its own project, because every reader of the project can read what started its
+// runs.
 func TestAWorkflowHearsOfItsOwnProject(t *testing.T) {
 	onBoth(t, func(w *world) {
 		for _, project := range []string{"web", "payroll", fermata.DefaultProject} {
@@ -61,7 +62,7 @@ func TestAWorkflowHearsOfItsOwnProject(t *testing.T) {
 	})
 }
 
-// A workflow that starts itself below its own run, by way of another one, ends.
+// A workflow that starts itself below its own run, through another workflow, comes to an end.
 func TestAWorkflowStartsNoneOfItselfBelow(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put("name: pong\ntriggers: [{manual: true}]\nsteps: [{id: sub, tool: workflow, input: {name: ping}}]\n")
@@ -77,8 +78,8 @@ func TestAWorkflowStartsNoneOfItselfBelow(t *testing.T) {
 	})
 }
 
-// A run whose definition today's rules refuse ends, says so, and is not tried
-// again for nothing.
+// If the present rules refuse the definition of a run, the run ends with that reason. A retry is refused, because it
+// would not help.
 func TestAPinnedDefinitionThatIsRefused(t *testing.T) {
 	onBoth(t, func(w *world) {
 		source := "name: old\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: shell, input: {run: \"echo {{ inputs.title }}\"}}]\n"
@@ -110,7 +111,7 @@ func TestAPinnedDefinitionThatIsRefused(t *testing.T) {
 	})
 }
 
-// TestADefinitionOfAnotherProject has a name that was taken in a project that the reader does not see.
+// TestADefinitionOfAnotherProject uses a name that was taken in a project that the reader cannot see.
 func TestADefinitionOfAnotherProject(t *testing.T) {
 	onBoth(t, func(w *world) {
 		hidden := w.put("name: pay\nproject: payroll\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")

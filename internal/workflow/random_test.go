@@ -22,12 +22,12 @@ type randomStep struct {
 	id    string
 	kind  string
 	needs []string
-	// follows says that needs are not written: it needs the step above it.
+	// follows says that the step has no needs field: it needs the step above it.
 	follows bool
 	lenient bool
 }
 
-// randomSteps returns steps of which each needs some of those above it.
+// randomSteps returns steps, each of which needs some of the steps above it.
 func randomSteps(r *rand.Rand) []randomStep {
 	kinds := []string{"note", "note", "ask", "approve", "reject", "fail", "wait", "skip"}
 	var all []randomStep
@@ -46,7 +46,7 @@ func randomSteps(r *rand.Rand) []randomStep {
 	return all
 }
 
-// yaml writes a step.
+// yaml returns the step as YAML.
 func (s *randomStep) yaml() string {
 	needs := fmt.Sprintf(", needs: [%s]", strings.Join(s.needs, ", "))
 	if s.follows {
@@ -68,7 +68,7 @@ func (s *randomStep) yaml() string {
 	return fmt.Sprintf("  - {id: %s%s%s, %s}\n", s.id, needs, lenient, does)
 }
 
-// expected returns the state in which each step has to end. A step that is missing does not begin.
+// expected returns the state in which each step must end. A step that is missing must not begin.
 func expected(steps []randomStep) (ends map[string]fermata.StepState, state fermata.TaskState) {
 	ends, state = map[string]fermata.StepState{}, fermata.TaskDone
 	states := map[string]fermata.StepState{"fail": fermata.StepFailed, "reject": fermata.StepRejected, "skip": fermata.StepSkipped}
@@ -89,8 +89,8 @@ func expected(steps []randomStep) (ends map[string]fermata.StepState, state ferm
 	return ends, state
 }
 
-// TestRandomForks runs random workflows on the server and in a test, and compares both with what is expected. No step begins before
-// all that it needs has ended.
+// TestRandomForks runs random workflows on the server and in a simulation, and compares both with the expected states.
+// No step may begin before all steps that it needs have ended.
 func TestRandomForks(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.tools.on("check", func(context.Context, tool.Call) (any, error) { return nil, errors.New("no luck") })
@@ -117,7 +117,7 @@ func TestRandomForks(t *testing.T) {
 	})
 }
 
-// answerRandom answers what the run asks and lets the time pass, until the run has ended.
+// answerRandom answers the questions of the run and advances the clock, until the run has ended.
 func (w *world) answerRandom(id string, steps []randomStep) {
 	w.Helper()
 	kinds := map[string]string{}
@@ -147,7 +147,7 @@ func (w *world) answerRandom(id string, steps []randomStep) {
 	})
 }
 
-// checkOrder checks by the events that each step began after all that it needs had ended.
+// checkOrder checks with the events that each step began after all steps that it needs had ended.
 func (w *world) checkOrder(id string, steps []randomStep) {
 	w.Helper()
 	events, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: id, Limit: 500})
@@ -172,7 +172,7 @@ func (w *world) checkOrder(id string, steps []randomStep) {
 	}
 }
 
-// compareTest runs the workflow in a test, and checks that the steps and the run end as ends and state say.
+// compareTest simulates the workflow, and checks that the steps end as in ends, and the run in state.
 func (w *world) compareTest(source string, steps []randomStep, ends map[string]fermata.StepState, state fermata.TaskState) {
 	w.Helper()
 	script := map[string]any{"tools": map[string]any{"check": []any{map[string]any{"error": "no luck"}}}}

@@ -12,13 +12,13 @@ const (
 	namedStep = `tool: look`
 )
 
-// A step that a person lets try again gives its own output, and not what they said about its error.
+// A step that a person retries returns its own output, not the person's answer about its error.
 func TestTheOutputAfterARemedyIsTheSteps(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		step    string
 		answers map[string]any
-		// again says that the run ends with the answer, and is tried again.
+		// again says that the answer ends the run, and the run is then retried.
 		again bool
 	}{
 		"a script that is tried again":         {step: shellStep, answers: map[string]any{"action": "retry"}},
@@ -56,7 +56,7 @@ steps:
 	}
 }
 
-// work claims the next task as a worker, finishes it as said, and returns it.
+// work claims the next task as a worker, finishes it with f, and returns it.
 func (w *world) work(f fermata.Finish) *fermata.Task {
 	w.Helper()
 	claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell", "claude"}, WaitSeconds: 20})

@@ -7,11 +7,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// codeRounds is the error of a step that was repeated as often as it may be.
+// codeRounds is the error code of a step that used up its rounds.
 const codeRounds = "repeated_in_vain"
 
-// repeat goes back from behind a step until its condition is true. A step that was repeated in vain fails the run, also with
-// on_error: continue. A person who tries the step again gives it the same number of rounds once more.
+// repeat evaluates the condition of a step's repeat, and goes back to the first step of the round until it is true. A
+// step that used up its rounds fails the run, also with on_error: continue. A person that retries the step gives it the
+// same number of rounds again.
 func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 	x.st.Left, x.st.Next = "", step.ID
 	row := x.current(step.ID)
@@ -37,8 +38,8 @@ func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 	return x.handleFailure(ctx, &last, row, err)
 }
 
-// goRound goes back to the first step of a round. The outputs of the round before stay until their steps are done again. Rounds do
-// not count for max_iterations.
+// goRound goes back to the first step of a round. The outputs of the previous round stay until their steps are done
+// again. Rounds do not count for max_iterations.
 func (x *execution) goRound(step *definition.Step) {
 	rounds := x.st.Rounds[step.ID] + 1
 	first := x.def.Step(step.Repeat.From)
@@ -58,8 +59,8 @@ func (x *execution) goRound(step *definition.Step) {
 	}
 }
 
-// forgetRounds resets the counters of all steps whose rounds begin behind a step. If counts is true, it also resets those whose
-// rounds begin at the step.
+// forgetRounds resets the counters of all steps whose rounds begin after a step. If counts is true, it also resets the
+// steps whose rounds begin at the step itself.
 func (x *execution) forgetRounds(at *definition.Step, counts bool) {
 	for id := range x.st.Rounds {
 		step := x.def.Step(id)

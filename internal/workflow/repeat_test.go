@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// mending tests, mends what failed, and tests again.
+// mending is a workflow that tests, fixes the failures, and tests again.
 const mending = `
 name: mending
 triggers: [{manual: true}]
@@ -45,7 +45,7 @@ func TestRounds(t *testing.T) {
 		if !strings.HasSuffix(w.describe(run), "mend/4:done test/4:failed (repeated_in_vain: it was done 4 times, and repeat.until is still false) ") {
 			w.Fatalf("steps: %s", w.describe(run))
 		}
-		// Tried again, it has as many rounds once more.
+		// A retry gives the step the same number of rounds again.
 		broken = 0
 		_, err := w.s.Retry(w.Context(), admin, id, nil)
 		w.ok(err)
@@ -53,7 +53,7 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-// TestRoundsWithinRounds: inner rounds count anew in each outer one.
+// TestRoundsWithinRounds checks that inner rounds are counted anew in each outer round.
 func TestRoundsWithinRounds(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.await(w.run(`
@@ -69,7 +69,8 @@ steps:
 	})
 }
 
-// TestRoundsThatCannotBeJudged: an until that cannot be judged fails the run, also where the step may fail, or asks people.
+// TestRoundsThatCannotBeJudged checks that an until that cannot be evaluated fails the run, also if the step may fail,
+// or asks people about errors.
 func TestRoundsThatCannotBeJudged(t *testing.T) {
 	onBoth(t, func(w *world) {
 		const source = `
@@ -90,7 +91,7 @@ steps:
 	})
 }
 
-// TestRoundsThatAPersonEnds: who skips a step that was repeated in vain is not asked again after as many rounds.
+// TestRoundsThatAPersonEnds checks that a person that skips a step after its last round is not asked again.
 func TestRoundsThatAPersonEnds(t *testing.T) {
 	onBoth(t, func(w *world) {
 		q := w.asked(w.run(`
@@ -106,7 +107,8 @@ steps:
 	})
 }
 
-// TestWhatAFailedCommandLeaves: later steps see how a command ended and what it wrote, without secrets, and not without end.
+// TestWhatAFailedCommandLeaves checks that later steps see the exit code and the output of a command, without secrets,
+// and with a limited length.
 func TestWhatAFailedCommandLeaves(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(`

@@ -12,10 +12,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// longestDelay is longer than any wait between the usual attempts.
+// longestDelay is longer than any wait between two usual attempts.
 const longestDelay = time.Minute
 
-// later waits until the last step of a run is put off until the attempt, and lets that time pass.
+// later waits until the last step of a run is deferred until the attempt, and advances the clock to that time.
 func (w *world) later(run *fermata.WorkflowRun, attempt int) {
 	w.Helper()
 	w.until(fmt.Sprintf("attempt %d is due", attempt), func() bool {
@@ -28,7 +28,7 @@ func (w *world) later(run *fermata.WorkflowRun, attempt int) {
 	w.clock.Advance(longestDelay)
 }
 
-// attempts returns which attempt of its last step a run is at.
+// attempts returns the number of the attempt at which the last step of a run is.
 func attempts(run *fermata.WorkflowRun) int {
 	last := 0
 	for _, s := range run.Steps {
@@ -39,7 +39,7 @@ func attempts(run *fermata.WorkflowRun) int {
 	return last
 }
 
-// An agent whose output does not fit is asked again, and told what was wrong with it.
+// An agent whose output does not fit is asked again, and is told what was wrong.
 func TestAnAgentIsToldWhatWasWrongWithItsOutput(t *testing.T) {
 	for name, step := range map[string]string{
 		"an agent":                  `{id: rate, tool: agent, output: rated, input: {runner: claude, prompt: "Rate it."}, schema: SCHEMA}`,
@@ -67,7 +67,7 @@ func TestAnAgentIsToldWhatWasWrongWithItsOutput(t *testing.T) {
 					}
 				}
 				if !strings.Contains(name, "retry says") {
-					// What an agent did before it failed may have had an effect.
+					// The work of an agent before its failure may have had an effect.
 					if run := w.awaitEnd(run.ID); run.State != fermata.TaskFailed {
 						w.Errorf("the run is %s", run.State)
 					}
@@ -84,7 +84,7 @@ func TestAnAgentIsToldWhatWasWrongWithItsOutput(t *testing.T) {
 	}
 }
 
-// A command does the same each time: its output is not asked for again, unless the step says so.
+// A command gives the same output every time. It is not retried because of its output, unless the step says so.
 func TestACommandIsTriedAgainAsItsStepSays(t *testing.T) {
 	for retry, wanted := range map[string]int{"": 1, ", retry: {attempts: 2, backoff: 1s}": 2} {
 		t.Run(retry, func(t *testing.T) {
@@ -110,7 +110,7 @@ steps:
 	}
 }
 
-// What is safe to retry is tried three times where the step says nothing, and nothing else is.
+// If the step has no retry setting, errors that are safe to retry are retried up to three attempts, and no others are.
 func TestUsualRetries(t *testing.T) {
 	passing := tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "502 Bad Gateway"))
 	for name, tt := range map[string]struct {
@@ -143,7 +143,7 @@ func TestUsualRetries(t *testing.T) {
 	}
 }
 
-// Each item of a list that failed is tried again, those that are done are not.
+// Each failed item of a list is retried. Items that are done are not.
 func TestItemsAreTriedAgain(t *testing.T) {
 	onBoth(t, func(w *world) {
 		calls := map[string]int{}
@@ -169,7 +169,7 @@ steps:
 	})
 }
 
-// What is to be done after silence is done although the other side is down for a moment.
+// The on_timeout tool is retried if the other side is down for a moment.
 func TestTheToolAfterSilenceIsTriedAgain(t *testing.T) {
 	onBoth(t, func(w *world) {
 		calls := 0
@@ -194,7 +194,7 @@ steps:
 	})
 }
 
-// TestACommandThatIsTriedOnceIsNotRunAgain loses the worker of a command. Nobody knows what the command did.
+// TestACommandThatIsTriedOnceIsNotRunAgain loses the worker of a command. Nobody knows how much of the command ran.
 func TestACommandThatIsTriedOnceIsNotRunAgain(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(`

@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Rewind sends a run back to a main step that it has begun, also a run that has ended. What is under way at that step, and after
-// it, is cancelled; what other branches do goes on.
+// Rewind sends a run back to a main step that it has begun. The run may have ended. The work in progress at that step
+// and after it is cancelled. Other branches continue.
 func (s *Service) Rewind(ctx context.Context, c fermata.Caller, typed string, to fermata.RunRewind) (*fermata.WorkflowRun, error) {
 	id, err := s.runToChange(ctx, c, typed)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Service) Rewind(ctx context.Context, c fermata.Caller, typed string, to
 	return s.OneRun(ctx, c, id)
 }
 
-// runToChange returns the id of a run that the caller may send back and move.
+// runToChange returns the id of a run that the caller may rewind and move.
 func (s *Service) runToChange(ctx context.Context, c fermata.Caller, typed string) (string, error) {
 	r := s.reads(ctx, c)
 	id, err := r.FindID("run of a workflow", "tasks", fermata.PrefixTask, typed)
@@ -68,7 +68,7 @@ func (s *Service) runToChange(ctx context.Context, c fermata.Caller, typed strin
 	return id, c.May(fermata.ToRewindWorkflow, fermata.InProject(orDefault(run.Project)))
 }
 
-// openToChange reads a run within the transaction that changes where it is.
+// openToChange loads a run in the transaction that changes its place.
 func (s *Service) openToChange(tx *store.Tx, t *fermata.Task) (*execution, error) {
 	run, err := tx.WorkflowRun(t.ID)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s *Service) openToChange(tx *store.Tx, t *fermata.Task) (*execution, error
 	return x, nil
 }
 
-// restorePlaces puts the run at the places at which it is, or at which it would go on if it was retried. A run whose main steps
-// have failed is at those, also while it does what is done on failure.
+// restorePlaces sets the places at which the run is, or at which it would continue if it was retried. A run whose main
+// steps failed is at those places, also while it does its on_failure steps.
 func (x *execution) restorePlaces(ended bool) {
 	var at []place
 	switch o := x.st.Outcome; {
@@ -119,13 +119,13 @@ func (x *execution) restorePlaces(ended bool) {
 	}
 }
 
-// placeOf is where a list of steps failed, for a further attempt.
+// placeOf returns the place at which a phase failed, for another attempt.
 func placeOf(o *outcome) place {
 	failed := place{Next: o.Next, Silent: o.Silent}
 	return failed.nextAttempt()
 }
 
-// places are the places of the run that have a step.
+// places returns the places of the run that have a step.
 func (x *execution) places() []place {
 	if x.st.Next == "" {
 		return x.st.Others
@@ -133,7 +133,7 @@ func (x *execution) places() []place {
 	return append([]place{x.st.place}, x.st.Others...)
 }
 
-// rewindTo returns the step to which the run goes back. It refuses one that the run has not come to.
+// rewindTo returns the step to which the run goes back. It refuses a step that the run has not reached.
 func (x *execution) rewindTo(id string) (*definition.Step, error) {
 	step := x.def.Step(id)
 	switch {
@@ -148,7 +148,7 @@ func (x *execution) rewindTo(id string) (*definition.Step, error) {
 	return step, nil
 }
 
-// hasComeTo reports whether the run has begun a main step, and has not gone back before it since.
+// hasComeTo reports whether the run has begun a main step, and has not gone back to a step before it since then.
 func (x *execution) hasComeTo(step *definition.Step) bool {
 	at := x.places()
 	switch {
@@ -161,13 +161,13 @@ func (x *execution) hasComeTo(step *definition.Step) bool {
 	}
 }
 
-// leadsTo reports whether a path leads from a step to the step of a place, or they are the same.
+// leadsTo reports whether a path leads from a step to the step of a place. It is true for the same step.
 func (x *execution) leadsTo(step *definition.Step, p place) bool {
 	at := x.def.Step(p.Next)
 	return at != nil && x.def.Reaches(step, at)
 }
 
-// stepsToRewind names the steps to which the run can go back.
+// stepsToRewind returns a text that names the steps to which the run can go back.
 func (x *execution) stepsToRewind() string {
 	var all []string
 	for i := range x.def.Steps {
@@ -181,7 +181,8 @@ func (x *execution) stepsToRewind() string {
 	return "it can go back to " + strings.Join(all, ", ")
 }
 
-// rewind puts the run at a step, and returns what it leaves behind. Places to which no path leads from the step stay.
+// rewind moves the run back to a step, and returns the tasks and questions that it leaves behind. Places stay if no
+// path leads to them from the step.
 func (x *execution) rewind(tx *store.Tx, t *fermata.Task, step *definition.Step, feedback string) engine.Rewound {
 	behind := x.def.Between(step, nil)
 	var stay []place
@@ -190,7 +191,8 @@ func (x *execution) rewind(tx *store.Tx, t *fermata.Task, step *definition.Step,
 			continue
 		}
 		if row := x.current(p.Next); row != nil && t.PendingQuestionID != "" && row.QuestionID == t.PendingQuestionID {
-			// The run has stood on this question alone. It asks again, beside the step.
+			// While the run was at this place alone, the run itself waited for the question. The question is asked
+			// again, in a task of its own.
 			x.cancelRow(tx, row)
 			p = p.nextAttempt()
 		}
@@ -212,7 +214,8 @@ func (x *execution) rewind(tx *store.Tx, t *fermata.Task, step *definition.Step,
 	return left
 }
 
-// dropRows ends the rows of steps, and of all that is done when the main steps have ended. It returns their tasks and questions.
+// dropRows cancels the rows of steps, and the rows of all phases after the main one. It returns their tasks and
+// questions.
 func (x *execution) dropRows(tx *store.Tx, steps []*definition.Step) engine.Rewound {
 	var left engine.Rewound
 	for _, row := range x.rows {
@@ -233,7 +236,7 @@ func (x *execution) dropRows(tx *store.Tx, steps []*definition.Step) engine.Rewo
 	return left
 }
 
-// cancelRow ends a row of a step that is under way.
+// cancelRow cancels a row that has not ended.
 func (x *execution) cancelRow(tx *store.Tx, row *fermata.WorkflowStep) {
 	if row.State.IsEnded() {
 		return

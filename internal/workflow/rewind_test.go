@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// drafting asks whether a draft is good, and publishes it.
+// drafting is a workflow that asks whether a draft is good, and publishes it.
 const drafting = `
 name: drafting
 triggers: [{manual: true}]
@@ -34,7 +34,7 @@ func (w *world) rewind(id, step, feedback string) *fermata.WorkflowRun {
 	return run
 }
 
-// refuses checks that a call is refused with words.
+// refuses checks that err is a refusal that contains the words.
 func (w *world) refuses(err error, words ...string) {
 	w.Helper()
 	var e *fermata.Error
@@ -48,7 +48,8 @@ func (w *world) refuses(err error, words ...string) {
 	}
 }
 
-// A run that waits for a person goes back to a step: the question is withdrawn, and what comes after the step is done anew.
+// A run that waits for a person goes back to a step. Its question is withdrawn, and the steps after that step are done
+// again.
 func TestARunGoesBackToAStep(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(drafting, nil)
@@ -90,7 +91,7 @@ func TestARunGoesBackToAStep(t *testing.T) {
 	})
 }
 
-// A run that has ended, however it ended, goes back as well.
+// A run that is done, failed or cancelled can also go back.
 func TestAnEndedRunGoesBackToAStep(t *testing.T) {
 	for name, end := range map[string]func(w *world, id string, q *fermata.Question){
 		"done":      func(w *world, _ string, q *fermata.Question) { w.answer(q, fermata.Answer{Answer: fermata.Approve}) },
@@ -118,7 +119,7 @@ func TestAnEndedRunGoesBackToAStep(t *testing.T) {
 	}
 }
 
-// What an agent does again begins with what the person said, and with what it gave before.
+// The agent that does a step again is told the person's comment and its own previous output.
 func TestAnAgentIsToldWhyAPersonSentTheRunBack(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(`
@@ -143,7 +144,7 @@ steps:
 	})
 }
 
-// An agent at work on a step is stopped if the run goes back behind it.
+// An agent that works on a step is stopped if the run goes back to an earlier step.
 func TestWhatIsUnderWayEndsWhenARunGoesBack(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(`
@@ -174,7 +175,7 @@ steps:
 	})
 }
 
-// In a list that forks, the other branches go on.
+// In a phase that forks, the other branches continue.
 func TestOneBranchGoesBack(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(`steps:
@@ -204,7 +205,7 @@ func TestOneBranchGoesBack(t *testing.T) {
 	})
 }
 
-// A branch that stands alone on its question asks again when another one goes back.
+// A branch that waited alone for its question asks again when another branch goes back.
 func TestABranchThatAskedAloneAsksAgain(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(`steps:
@@ -227,7 +228,7 @@ func TestABranchThatAskedAloneAsksAgain(t *testing.T) {
 	})
 }
 
-// A run goes back only to what it has begun, and only people who may change the workflow send it there.
+// A run goes back only to steps that it has begun. Only people that may change the workflow may send it back.
 func TestWhereRunsDoNotGoBack(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(drafting, nil)
@@ -253,7 +254,7 @@ func TestWhereRunsDoNotGoBack(t *testing.T) {
 	})
 }
 
-// A run that waits goes on with the newest definition, if the steps that it has begun are the same there.
+// A waiting run continues with the newest definition if the steps that it has begun are the same there.
 func TestARunMovesToTheNewestDefinition(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(drafting, nil)
@@ -274,8 +275,8 @@ func TestARunMovesToTheNewestDefinition(t *testing.T) {
 	})
 }
 
-// A definition in which a step that the run has done is another one is refused, and says which. So is one with a new step that
-// the run would pass over.
+// A definition is refused if it changes a step that the run has done, and the error names the step. A definition with a
+// new step that the run would pass over is refused, too.
 func TestWhatARunDoesNotMoveTo(t *testing.T) {
 	for name, tt := range map[string]struct{ from, to, says string }{
 		"another input":    {`{topic: "{{ inputs.topic }}"}`, `{topic: "coffee"}`, "steps.look is another one there"},
@@ -303,7 +304,7 @@ func TestWhatARunDoesNotMoveTo(t *testing.T) {
 	}
 }
 
-// A run that failed moves to the definition in which its step is mended, and is retried.
+// A failed run moves to the definition in which its step is fixed, and is retried.
 func TestAFailedRunIsRetriedWithTheMendedStep(t *testing.T) {
 	onBoth(t, func(w *world) {
 		const broken = `
@@ -335,7 +336,7 @@ on_failure:
 	})
 }
 
-// A run goes back with the newest definition, in which what it does again is another thing.
+// A run goes back with the newest definition, in which the steps that it does again have changed.
 func TestARunGoesBackWithTheNewestDefinition(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(drafting, nil)
@@ -357,7 +358,7 @@ func TestARunGoesBackWithTheNewestDefinition(t *testing.T) {
 	})
 }
 
-// A run that was moved past the server does not go on, and the audit finds a move to a definition that nobody stored.
+// A run that was moved in the database does not continue. The audit finds a move to a definition that was never stored.
 func TestNoRunIsMovedPastTheServer(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(drafting, nil)
@@ -374,7 +375,7 @@ func TestNoRunIsMovedPastTheServer(t *testing.T) {
 	})
 }
 
-// inputsOf lists what the occurrences of a step were given.
+// inputsOf returns the inputs of a step's occurrences.
 func inputsOf(run *fermata.WorkflowRun, step string) string {
 	var all []string
 	for _, s := range run.Steps {
@@ -385,7 +386,7 @@ func inputsOf(run *fermata.WorkflowRun, step string) string {
 	return strings.Join(all, " ")
 }
 
-// stepOf returns the last occurrence of a step, and one without anything before its first.
+// stepOf returns the last occurrence of a step, or an empty one if there is none.
 func (w *world) stepOf(id, step string) *fermata.WorkflowStep {
 	w.Helper()
 	last := &fermata.WorkflowStep{}
@@ -410,7 +411,7 @@ func (w *world) cancel(id string) {
 	w.ok(err)
 }
 
-// events lists the events of a type of a run.
+// events returns the events of one type of a run.
 func (w *world) events(id string, typ fermata.EventType) []*fermata.Event {
 	w.Helper()
 	all, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: id, Types: []string{string(typ)}, Limit: 10})

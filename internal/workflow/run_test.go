@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// autofix is the example of the contract, with tools of the tests in the place
+// autofix is the example of the specification, with tools of the tests instead
 // of agents and GitHub.
 const autofix = `
 name: autofix
@@ -50,7 +50,7 @@ on_timeout:
   input: { addLabels: [auto-fix-skip], addComment: "Skipped: nobody answered in time." }
 `
 
-// unsure makes the analysis ask.
+// unsure makes the analysis return this confidence, so that the run asks.
 func unsure(w *world, confidence int) {
 	w.tools.on("analyze", func(context.Context, tool.Call) (any, error) {
 		return map[string]any{
@@ -373,7 +373,7 @@ steps:
 	})
 }
 
-// Whichever program an agent is, its last message is the summary of its step.
+// The last message of every agent program is the summary of its step.
 func TestAnAgentThatIsAnyProgramHasASummary(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(`
@@ -624,8 +624,8 @@ steps:
 	})
 }
 
-// An answer of yes or no leads on by these words, and what a run was ended with
-// says nothing of the next try.
+// The answer to a yes-or-no question selects the goto by the keys yes and no.
+// The note of a cancelled step does not stay for the retry.
 func TestYesAndNoLeadOn(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(`

@@ -13,14 +13,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// RunFilter narrows a list of runs.
+// RunFilter limits a list of runs. Empty fields do not limit it.
 type RunFilter struct {
 	Workflow string
 	State    []fermata.TaskState
 	Trigger  fermata.TriggerType
 	Project  string
 	Limit    int
-	// Cursor is where the list goes on: the id of the last run of the page before.
+	// Cursor continues the list after the run with this id, the last one of the
+	// previous page.
 	Cursor string
 }
 
@@ -30,7 +31,8 @@ const (
 	largestPage = 500
 )
 
-// Runs lists runs, newest first, and where the next page begins.
+// Runs returns runs, newest first, and the cursor of the next page. The cursor
+// is "" on the last page.
 func (s *Service) Runs(ctx context.Context, c fermata.Caller, f RunFilter) ([]*fermata.WorkflowRun, string, error) {
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, "", err
@@ -72,7 +74,8 @@ func retryable(state fermata.TaskState) bool {
 }
 
 // OneRun returns a run with its steps, its graph and the question that it waits
-// on. What looks like a secret is left out of what steps took and gave.
+// for. Text that looks like a secret is removed from the steps' inputs, outputs
+// and errors.
 func (s *Service) OneRun(ctx context.Context, c fermata.Caller, typed string) (*fermata.WorkflowRun, error) {
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
@@ -107,7 +110,8 @@ func (s *Service) OneRun(ctx context.Context, c fermata.Caller, typed string) (*
 	return run, err
 }
 
-// tidy makes a run ready to be shown.
+// tidy prepares a run for display: it removes text that looks like a secret,
+// and sets CanRetry.
 func tidy(run *fermata.WorkflowRun) {
 	run.Inputs, run.Cause, run.CanRetry = clean(run.Inputs), clean(run.Cause), retryable(run.State) && run.Reason != fermata.ReasonDefinitionGone
 	run.Summary, _ = redact.Text(run.Summary)
@@ -119,7 +123,7 @@ func cleanError(e *fermata.StepError) {
 	}
 }
 
-// clean leaves secrets out of a value.
+// clean removes text that looks like a secret from a JSON value.
 func clean(doc json.RawMessage) json.RawMessage {
 	if len(doc) == 0 {
 		return doc
@@ -128,7 +132,7 @@ func clean(doc json.RawMessage) json.RawMessage {
 	return safe
 }
 
-// Start starts a run by hand.
+// Start starts a run by its manual trigger.
 func (s *Service) Start(ctx context.Context, c fermata.Caller, name string, inputs map[string]any) (*fermata.WorkflowRun, error) {
 	r := s.reads(ctx, c)
 	w, err := r.Workflow(name)
@@ -162,8 +166,8 @@ func (s *Service) Start(ctx context.Context, c fermata.Caller, name string, inpu
 	return s.OneRun(ctx, c, id)
 }
 
-// Retry lets a run that ended without success go on at the step where it ended,
-// with another input for it where one is given.
+// Retry continues a run that ended without success at the step where it ended.
+// If input is not empty, it replaces the input of that step.
 func (s *Service) Retry(ctx context.Context, c fermata.Caller, typed string, input json.RawMessage) (*fermata.WorkflowRun, error) {
 	r := s.reads(ctx, c)
 	id, err := r.FindID("run of a workflow", "tasks", fermata.PrefixTask, typed)
@@ -216,11 +220,11 @@ func isObject(doc json.RawMessage) bool {
 	return json.Valid(doc) && len(doc) > 0 && doc[0] == '{'
 }
 
-// data writes what an event or a column holds.
+// data encodes the JSON of an event or a column.
 func data(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
-		// Maps and structs of what JSON was decoded to.
+		// This cannot happen: v consists of maps, structs and decoded JSON.
 		panic(fmt.Sprintf("workflow: write JSON: %v", err))
 	}
 	return b

@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	// schedulesAtOnce bounds how many schedules one look takes.
+	// schedulesAtOnce limits how many due schedules are read at once.
 	schedulesAtOnce = 500
-	// schedulesTogether is how many of them are started side by side.
+	// schedulesTogether limits how many schedules are started in parallel.
 	schedulesTogether = 32
-	// mostMissed bounds how many missed times are caught up with.
+	// mostMissed limits how many missed times of a schedule are caught up.
 	mostMissed = 100
-	// mostLooked bounds how many times are counted one by one: the transaction
-	// holds up others.
+	// mostLooked limits how many times are counted one by one, because the
+	// transaction blocks other writes meanwhile.
 	mostLooked = 2000
-	// onTime is how late a schedule may fire without having been missed.
+	// onTime is how late a schedule may fire before it counts as missed.
 	onTime = time.Minute
 )
 
-// keepTime starts what is scheduled, until ctx ends. Any number of processes may
-// look; each time starts one run.
+// keepTime starts the runs of schedules until ctx ends. Any number of processes
+// may do this: each time starts one run.
 func (s *Service) keepTime(ctx context.Context) {
 	tick := time.NewTicker(lookAgain)
 	defer tick.Stop()
@@ -48,8 +48,8 @@ func (s *Service) keepTime(ctx context.Context) {
 	}
 }
 
-// StartDue starts a run for every schedule whose time has come, and returns how
-// many schedules that were.
+// StartDue starts the runs of every schedule that is due, and returns how many
+// schedules were due.
 func (s *Service) StartDue(ctx context.Context) (int, error) {
 	now, err := s.db.Now(ctx)
 	if err != nil {
@@ -59,8 +59,8 @@ func (s *Service) StartDue(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	// Those that come together share commits, and one that cannot be started
-	// keeps no other one waiting.
+	// Schedules that are started together share commits. A schedule that cannot
+	// be started does not delay the others.
 	errs := make([]error, len(due))
 	slots := make(chan struct{}, schedulesTogether)
 	var starting sync.WaitGroup
@@ -95,7 +95,7 @@ func (s *Service) startScheduled(ctx context.Context, sc store.Schedule) error {
 			}
 		}
 		if row == nil || row.NextAt == nil || row.NextAt.After(tx.Now()) || row.Cron != sc.Cron || row.Timezone != sc.Timezone {
-			// Somebody else was first, or the definition changed.
+			// Another process was first, or the definition changed.
 			return nil
 		}
 		for _, at := range dueTimes(cron, row, tx.Now()) {
@@ -110,15 +110,16 @@ func (s *Service) startScheduled(ctx context.Context, sc store.Schedule) error {
 	})
 }
 
-// dueTimes are the times for which runs start now: the one that is due, and of
-// those that were missed what the schedule says.
+// dueTimes returns the times for which runs start: the time that is due, and
+// the missed times that the schedule's catch-up setting allows.
 func dueTimes(cron *definition.Cron, row *store.Schedule, now time.Time) []time.Time {
 	var all []time.Time
 	oldest := now.Add(-row.CatchupAge)
 	looked := 0
 	for at := *row.NextAt; !at.After(now) && !at.IsZero(); at = cron.Next(at) {
 		if looked++; looked == mostLooked {
-			// Only the newest are started: the older half need not be counted.
+			// Only the newest times are started, so the older half of the
+			// remaining time is not counted.
 			at, looked = at.Add(now.Sub(at)/2), 0
 			continue
 		}
@@ -171,12 +172,14 @@ func triggerAt(d *definition.Workflow, index int) *definition.Trigger {
 	return nil
 }
 
-// fireBy starts a run by a trigger of the definition, if its condition holds.
-// What keeps it from starting is told by an event: nobody waits for an error.
+// fireBy starts a run by a trigger of the definition if the trigger's condition
+// holds. If the run cannot start, an event says why, because no caller waits
+// for the error.
 func (s *Service) fireBy(tx *store.Tx, d *definition.Workflow, w *fermata.Workflow, t *definition.Trigger, f firing) error {
 	f.def, f.workflow = d, w
 	reason := func(why error) error {
-		// Two workflows that follow what is skipped would tell each other for ever.
+		// Two workflows that follow this event would otherwise trigger each
+		// other without end.
 		if f.cause["event"] != string(fermata.EventTriggerSkipped) {
 			skip(tx, w.Name, f.trigger, why)
 		}
@@ -212,8 +215,8 @@ func (s *Service) fireBy(tx *store.Tx, d *definition.Workflow, w *fermata.Workfl
 	return err
 }
 
-// givenBy renders the inputs that a trigger names, and says which one could not
-// be.
+// givenBy renders the inputs that a trigger sets. On an error, failed is the
+// name of the input.
 func givenBy(t *definition.Trigger, env definition.Env) (given map[string]any, failed string, err error) {
 	given = map[string]any{}
 	for name, v := range t.Inputs {
@@ -224,7 +227,7 @@ func givenBy(t *definition.Trigger, env definition.Env) (given map[string]any, f
 	return given, "", nil
 }
 
-// skip tells that a trigger started no run, and why.
+// skip appends an event that a trigger started no run, and why.
 func skip(tx *store.Tx, name string, trigger fermata.TriggerType, why error) {
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTriggerSkipped, Actor: fermata.System,
@@ -232,9 +235,9 @@ func skip(tx *store.Tx, name string, trigger fermata.TriggerType, why error) {
 	})
 }
 
-// guess fills an input that the trigger does not name with what the trigger
-// knows under the same name, where the type fits: the number of an issue for
-// the input issue.
+// guess sets the inputs that the trigger leaves out from the cause's fields of
+// the same name, if the type fits. For example, the input "issue" gets the
+// number of the issue.
 func guess(d *definition.Workflow, cause, given map[string]any) {
 	for _, in := range d.Inputs {
 		if _, ok := given[in.Name]; ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// TestManyMissedTimes catches up with what years have missed: the newest, and
-// without counting every minute.
+// TestManyMissedTimes catches up after years of missed times. Only the newest
+// are started, and not every minute is counted.
 func TestManyMissedTimes(t *testing.T) {
 	t.Parallel()
 	cron, err := definition.ParseCron("* * * * *", "UTC")

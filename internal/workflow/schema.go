@@ -17,7 +17,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// fitsSchema checks a value against a JSON Schema, and names every mismatch.
+// fitsSchema checks a value against a JSON Schema. The error lists every
+// mismatch.
 func fitsSchema(schema json.RawMessage, v any, code string) error {
 	if len(schema) == 0 {
 		return nil
@@ -31,21 +32,22 @@ func fitsSchema(schema json.RawMessage, v any, code string) error {
 		return permanentError(code, err)
 	}
 	if err := c.Validate(doc); err != nil {
-		// The same input fails again. The next output may be another one.
+		// The same input would fail again. The next output may be different.
 		return &stepError{code: code, err: mismatch(err, code), permanent: code == codeInput}
 	}
 	return nil
 }
 
-// Bounds of the schemas that are kept compiled: how many, and how long they are
-// together as they are written.
+// Limits of the cache of compiled schemas: how many there are, and how many
+// bytes their sources have together.
 const (
 	mostSchemas     = 500
 	mostSchemaBytes = 8 << 20
 )
 
-// compiledSchemas are kept by what they say: every call of a step uses one, and
-// compiling takes longer than most checks. Any number of goroutines may use them.
+// compiledSchemas caches compiled schemas by the hash of their source. Every
+// call of a step uses one, and compiling takes longer than most checks. It is
+// safe for concurrent use.
 var compiledSchemas schemaCache
 
 type schemaCache struct {
@@ -54,7 +56,8 @@ type schemaCache struct {
 	bytes  int
 }
 
-// schemaOf returns a schema, compiled once. One that is not valid is not kept.
+// schemaOf returns a compiled schema, from the cache if it is there. An invalid
+// schema is not cached.
 func (k *schemaCache) schemaOf(schema json.RawMessage, compile func(json.RawMessage) (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
 	hash := sha256.Sum256(schema)
 	k.mu.Lock()
@@ -79,7 +82,8 @@ func (k *schemaCache) schemaOf(schema json.RawMessage, compile func(json.RawMess
 	return compiled, nil
 }
 
-// compile reads a schema. It may refer to itself, and to nothing outside.
+// compile compiles a schema. The schema may contain references to itself, but
+// to nothing outside.
 func compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 	return compiledSchemas.schemaOf(schema, compileAnew)
 }
@@ -96,11 +100,11 @@ func compileAnew(schema json.RawMessage) (*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-// mostProblems bounds how many mismatches are told.
+// mostProblems limits how many mismatches an error lists.
 const mostProblems = 20
 
-// mismatch tells what is wrong with an output, or with an input where the code
-// says so; nil is that there was none.
+// mismatch returns the error for an output that does not fit its schema, or for
+// an input if the code is codeInput. If err is nil, there was no output.
 func mismatch(err error, code string) error {
 	what, hint := "output", "say in the prompt what is expected, or let the schema allow it; with on_error: ask, a person decides"
 	if code == codeInput {
@@ -129,7 +133,7 @@ func mismatch(err error, code string) error {
 
 var english = message.NewPrinter(language.English)
 
-// leaves lists each thing that a schema found wrong, with its path.
+// leaves returns each mismatch that a schema found, with its path.
 func leaves(e *jsonschema.ValidationError) []fermata.Problem {
 	if len(e.Causes) == 0 {
 		return []fermata.Problem{{Field: definition.PathOf(e.InstanceLocation), Message: e.ErrorKind.LocalizedString(english)}}

@@ -13,26 +13,27 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// secrets are those that a definition names, and every other one of the server. What a run stores or tells holds
-// none of them, whichever process looked them up: a tool may give one back long
-// after the step that used it.
+// secrets holds the secrets that a definition names, and every other secret of the server. Nothing that a run stores or
+// sends contains one of them, whichever process read the secret. A tool may return a secret long after the step that
+// used it.
 type secrets struct {
 	read func(name string) (string, error)
-	// forms are how the values are written, the longest first.
+	// forms are the ways in which the values are written, the longest first.
 	forms []form
 }
 
 const (
-	// shortestSecret is how long a value is that is told from ordinary text.
+	// shortestSecret is the shortest length of a secret that is hidden. A shorter one cannot be told from ordinary
+	// text.
 	shortestSecret = 4
-	// shortestOther is the same for a secret that the definition does not name: a short one is an ordinary word there.
+	// shortestOther is the same limit for a secret that the definition does not name. There, a short one may be an
+	// ordinary word.
 	shortestOther = 8
 )
 
 type form struct{ text, name string }
 
-// secretsOf looks the secrets of a definition up. One that is not there is told
-// by the step that uses it.
+// secretsOf reads the secrets of a definition. If one is missing, the step that uses it fails.
 func (s *Service) secretsOf(d *definition.Workflow) secrets {
 	known := secrets{read: func(name string) (string, error) {
 		if err := s.mayUse(d.Project, name); err != nil {
@@ -58,7 +59,7 @@ func (s *Service) secretsOf(d *definition.Workflow) secrets {
 	return known
 }
 
-// mayUse refuses a secret that is not for the workflows of the project.
+// mayUse returns an error if workflows of the project may not use the secret.
 func (s *Service) mayUse(project, name string) *fermata.Error {
 	if s.MayUseSecret == nil {
 		return nil
@@ -66,7 +67,7 @@ func (s *Service) mayUse(project, name string) *fermata.Error {
 	return s.MayUseSecret(orDefault(project), name)
 }
 
-// hide takes the secrets out of a text.
+// hide replaces the secrets in a text by their names.
 func (k secrets) hide(text string) string {
 	for _, f := range k.forms {
 		text = strings.ReplaceAll(text, f.text, "[secret "+f.name+"]")
@@ -74,7 +75,7 @@ func (k secrets) hide(text string) string {
 	return text
 }
 
-// isIn reports whether a secret stands in what is about to be shown.
+// isIn reports whether a value that will be shown contains a secret.
 func (k secrets) isIn(v any) bool {
 	if len(k.forms) == 0 {
 		return false
@@ -83,7 +84,7 @@ func (k secrets) isIn(v any) bool {
 	return string(k.storedJSON(plain)) != string(plain)
 }
 
-// storedJSON is a value as it is kept.
+// storedJSON returns the JSON of a value as it is stored, without secrets.
 func (k secrets) storedJSON(v any) json.RawMessage {
 	doc := data(v)
 	if len(k.forms) == 0 {
@@ -92,7 +93,7 @@ func (k secrets) storedJSON(v any) json.RawMessage {
 	return data(k.hideIn(value(doc)))
 }
 
-// hideIn takes the secrets out of the texts of a value, and leaves its form.
+// hideIn replaces the secrets in all texts of a value, and keeps its structure.
 func (k secrets) hideIn(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -111,14 +112,14 @@ func (k secrets) hideIn(v any) any {
 	return v
 }
 
-// hideInText is a text as events, questions and people get it: without the secrets,
-// and without what looks like one.
+// hideInText returns a text for events, questions and people: without the secrets, and without text that looks like
+// one.
 func (k secrets) hideInText(text string) string {
 	safe, _ := redact.Text(k.hide(text))
 	return safe
 }
 
-// describe brings an error of a step on the wire.
+// describe converts an error of a step to its wire form, without secrets.
 func (k secrets) describe(err error) *fermata.StepError {
 	out := describe(err)
 	out.Message, out.Hint = k.hideInText(out.Message), k.hideInText(out.Hint)
@@ -126,13 +127,13 @@ func (k secrets) describe(err error) *fermata.StepError {
 	return out
 }
 
-// errShown refuses to hand a secret to somebody who shows it.
+// errShown returns the error for a secret in a place where people read it.
 func errShown(what string) error {
 	return permanentError(codeInput, fermata.Errorf(fermata.CodeInvalidRequest, "%s would show a secret: people read it", what).
 		WithHint("hand it to a tool such as http instead, or let the worker have it in its environment"))
 }
 
-// shows reports that a task would show a secret.
+// shows returns an error if a task would show a secret.
 func (k secrets) shows(n fermata.NewTask) error {
 	if k.isIn(fmt.Sprint(n.Title, "\n", n.Body)) || k.isIn(n.Spec) {
 		return errShown("the task")

@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// kept is everything that the database says of a run.
+// kept returns everything that the database holds about a run.
 func (w *world) kept(id string) string {
 	w.Helper()
 	r := w.db.In(w.Context(), store.DefaultWorkspace)
@@ -29,8 +29,7 @@ func (w *world) kept(id string) string {
 	return asJSON([]any{run, steps, t, events})
 }
 
-// TestSecretsStayHiddenAfterAnAnswer gives a secret back in a step that another
-// process does than the one that looked it up.
+// TestSecretsStayHiddenAfterAnAnswer returns a secret from a step in another process than the one that read the secret.
 func TestSecretsStayHiddenAfterAnAnswer(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.tools.on("check", func(context.Context, tool.Call) (any, error) {
@@ -59,7 +58,7 @@ steps:
 	})
 }
 
-// A tool may give back a secret of the server that the definition does not name: people must not read it in a question.
+// A tool may return a secret of the server that the definition does not name. People must not read it in a question.
 func TestSecretsThatNobodyNamedStayHidden(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.tools.on("check", func(context.Context, tool.Call) (any, error) {
@@ -82,7 +81,7 @@ steps:
 	})
 }
 
-// TestSecretsThatLookLikeJSON keep what is stored around them whole.
+// TestSecretsThatLookLikeJSON checks that hiding such a secret leaves the JSON around it valid.
 func TestSecretsThatLookLikeJSON(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{`pass"word`, `ends with "`, "true", "1234", `"},{"`, "two\nlines", `\\`, "<&>ö"} {
@@ -106,7 +105,7 @@ steps:
 			w.steps(run, "call/1:done then/1:done ")
 			var out map[string]any
 			w.ok(json.Unmarshal(run.Steps[0].Output, &out))
-			// What has the length of a word is no secret.
+			// A secret as short as a word is not hidden.
 			if len(secret) >= 4 && (out["echo"] != "[secret API]" || out["within"] != `{"token":"[secret API]"}`) {
 				t.Fatalf("the output is %s", run.Steps[0].Output)
 			}
@@ -114,8 +113,8 @@ steps:
 	}
 }
 
-// TestSecretsAreNotHandedToThoseWhoShowThem puts a secret where a definition that
-// was right when it was kept would show it today.
+// TestSecretsAreNotHandedToThoseWhoShowThem uses a secret in a definition that was correct when it was stored, and that
+// would show the secret today.
 func TestSecretsAreNotHandedToThoseWhoShowThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))
@@ -129,7 +128,7 @@ func TestSecretsAreNotHandedToThoseWhoShowThem(t *testing.T) {
 			t.Errorf("%s: %v", tool, err)
 		}
 	}
-	// The tool of this process is replaced by one that a worker does.
+	// The tool of this process is replaced by a tool that a worker runs.
 	w.put("name: shows\ntriggers: [{manual: true}]\nsteps:\n  - {id: a, tool: note, input: {x: \"{{ secrets.API }}\"}}\n")
 	w.stop()
 	w.e, w.s = w.process(func(o *workflow.Options) { o.Tools = nil })
@@ -147,7 +146,8 @@ func TestSecretsAreNotHandedToThoseWhoShowThem(t *testing.T) {
 	}
 }
 
-// A secret that is for other projects is refused in a definition, and to a run whose definition was kept before.
+// A secret for other projects is refused in a definition. It is also refused to a run whose definition was stored
+// before.
 func TestASecretIsForItsProjects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))
@@ -191,8 +191,7 @@ func TestASecretIsForItsProjects(t *testing.T) {
 	}
 }
 
-// TestListsShowNoSecrets lists runs that were started with something that looks
-// like one.
+// TestListsShowNoSecrets lists runs that were started with a text that looks like a secret.
 func TestListsShowNoSecrets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))

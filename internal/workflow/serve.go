@@ -11,8 +11,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Run moves runs on, looks for triggers and starts what is scheduled, until ctx
-// ends. Runs that are under way then are handed back unharmed.
+// Run runs workflows until ctx ends: it moves runs forward, follows triggers
+// and starts schedules. At the end it hands runs that are under way back, so
+// that another process continues them.
 func (s *Service) Run(ctx context.Context) {
 	workspaces, err := s.db.In(ctx, "").Workspaces()
 	if err != nil {
@@ -29,14 +30,14 @@ func (s *Service) Run(ctx context.Context) {
 	parts.Wait()
 }
 
-// TakeOver lets the runs that another process moved on go on at once, and not when their
-// leases are over. Only a process that is alone with the database may call it, before it
-// moves runs on itself.
+// TakeOver makes the runs of another process continue at once, not when their
+// leases end. Call it only if this process is alone with the database, and
+// before [Service.Run].
 func (s *Service) TakeOver(ctx context.Context) error {
 	return s.db.EndLeases(ctx, fermata.RunnerWorkflow)
 }
 
-// moveOn claims runs of a workspace and moves each on beside the others.
+// moveOn claims runs of a workspace and moves them forward in parallel.
 func (s *Service) moveOn(ctx context.Context, workspace string) {
 	var under sync.WaitGroup
 	defer under.Wait()
@@ -60,8 +61,8 @@ func (s *Service) moveOn(ctx context.Context, workspace string) {
 	}
 }
 
-// moveOne moves a run on. What cannot be finished is handed back, so that nobody
-// waits for the end of the lease.
+// moveOne moves a run forward. If that fails, it hands the run back, so that
+// nobody waits for the end of the lease.
 func (s *Service) moveOne(ctx context.Context, claim *fermata.Claim) {
 	err := s.execute(ctx, claim)
 	if err == nil || fermata.CodeOf(err) == fermata.CodeStaleRun {
@@ -77,7 +78,7 @@ func (s *Service) moveOne(ctx context.Context, claim *fermata.Claim) {
 	}
 }
 
-// pause waits, so that a database that is away does not fill the log.
+// pause waits, so that an unreachable database does not fill the log.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

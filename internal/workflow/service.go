@@ -14,41 +14,41 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Servers gives the tools of the MCP servers that a workspace has configured.
+// Servers provides the tools of the MCP servers that a workspace has configured.
 type Servers interface {
-	// Tools lists the tools of a server, named server.tool.
+	// Tools returns the tools of a server. Their names have the form server.tool.
 	Tools(ctx context.Context, name string, s fermata.ToolServer) ([]tool.Info, error)
-	// Call calls one of them.
+	// Call calls a tool of a server.
 	Call(ctx context.Context, name string, s fermata.ToolServer, tool string, c tool.Call) (tool.Result, error)
 }
 
-// Options are what a service needs. DB and Engine are required.
+// Options configure a service. DB and Engine are required.
 type Options struct {
 	DB     *store.DB
 	Engine *engine.Engine
-	// Tools are those that run in this process.
+	// Tools are the tools that run in this process.
 	Tools   []tool.Tool
 	Servers Servers
-	// Secret returns what expressions call secrets.NAME.
+	// Secret returns the value of a secret, which expressions read as secrets.NAME.
 	Secret func(name string) (string, error)
-	// MayUseSecret refuses a secret to the workflows of a project; nil allows every secret to all.
+	// MayUseSecret returns an error if workflows of a project may not use a secret. nil allows every secret to all
+	// projects.
 	MayUseSecret func(project, name string) *fermata.Error
-	// SecretNames lists every secret of the server: none leaves in what a run tells, named by its definition or not.
+	// SecretNames returns the names of all secrets of the server. None of their values leaves in the text of a run,
+	// whether its definition names the secret or not.
 	SecretNames func() []string
-	// Executors bounds how many runs are moved on at the same time.
+	// Executors limits how many runs move forward at the same time.
 	Executors int
-	// Lease is for how long a run is this process's without a heartbeat.
+	// Lease is how long a run belongs to this process without a heartbeat.
 	Lease time.Duration
-	// PublicURL is where the server is called.
+	// PublicURL is the URL at which clients reach the server.
 	PublicURL string
-	// ChannelKinds are the kinds of channels that this server has; without them, the names
-	// of channels in definitions are not checked.
+	// ChannelKinds are the kinds of channels that this server has. If it is empty, the names of channels in definitions
+	// are not checked.
 	ChannelKinds []string
-	// Stub takes the place of every tool that has an effect outside; tests of
-	// definitions set it.
+	// Stub replaces every tool with an effect outside. Simulations of definitions set it.
 	Stub func(ctx context.Context, name string, c tool.Call) (tool.Result, error)
-	// Point is called before and after every commit of a run; tests end the
-	// process there.
+	// Point is called before and after every commit of a run. Tests stop the process there.
 	Point func(name string)
 	Log   *slog.Logger
 }
@@ -57,18 +57,18 @@ type Options struct {
 const (
 	defaultExecutors = 32
 	defaultLease     = 30 * time.Second
-	// claimWait is how long one look for a run to move on may wait.
+	// claimWait is how long one attempt to claim a run may wait.
 	claimWait = 20 * time.Second
-	// afterError is how long to wait when the database did not answer.
+	// afterError is the pause after the database did not answer.
 	afterError = time.Second
-	// lookAgain is how often is looked for what nobody told of: cron lines count
-	// in minutes.
+	// lookAgain is the interval of looking for changes that cause no wake-up, such as a schedule that is due. Cron
+	// lines count in minutes.
 	lookAgain = time.Second
-	// watchAgain is how often events are looked at that no wake-up told of.
+	// watchAgain is the longest time for which events stay unnoticed when their wake-up was lost.
 	watchAgain = 5 * time.Second
 )
 
-// Service keeps and runs the workflows of all workspaces of a database.
+// Service stores and runs the workflows of all workspaces of a database.
 type Service struct {
 	Options
 	db    *store.DB
@@ -76,15 +76,15 @@ type Service struct {
 	tools map[string]tool.Tool
 
 	mu sync.Mutex
-	// loaded are definitions by workspace, name and hash.
+	// loaded caches definitions by workspace, name and hash.
 	loaded map[string]*definition.Workflow
-	// watched are the workspaces whose events are looked at for triggers.
+	// watched are the workspaces whose events are searched for triggers.
 	watched map[string]*watched
-	// trying holds a value while a definition is tested.
+	// trying holds one value while a definition is tested.
 	trying chan struct{}
 }
 
-// New returns a service. Its engine tells it of commits from now on.
+// New returns a service. It registers the service with its engine, which reports commits to it from then on.
 func New(o Options) *Service {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -116,7 +116,7 @@ func New(o Options) *Service {
 	return s
 }
 
-// reads returns a reader of what the caller sees of the workspace.
+// reads returns a reader limited to the data that the caller may see.
 func (s *Service) reads(ctx context.Context, c fermata.Caller) store.Reader {
 	return s.db.For(ctx, c)
 }

@@ -2,5 +2,6 @@
 
 package workflow_test
 
-// workflows is how many have schedules that come due together, 50 each.
+// workflows is how many workflows there are. Each has 50 schedules that come
+// due together.
 const workflows = 2

@@ -9,81 +9,82 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Versions of what checkpoints hold. A run that is behind its main steps has the second, and one with steps side by side has the
-// third: a version of Fermata that does not know of them would take the run for done.
+// Versions of the checkpoint format. A run that has left its main steps has the second. A run with parallel branches
+// has the third. A version of Fermata that does not know them would take the run for done.
 const (
 	stateFormat = 1
 	phaseFormat = 2
 	forkFormat  = 3
 )
 
-// state is what a run keeps beside its steps: the checkpoint of its task.
+// state is the data of a run beside its steps. It is the checkpoint of the run's task.
 type state struct {
 	Format int `json:"format"`
-	// The place where the run is, and the others where it is at the same time.
+	// place is the current place of the run. Others are the places at which the run is at the same time.
 	place
 	Others []place `json:"others,omitempty"`
-	// Passed are the steps that the run has passed, in lists that fork.
+	// Passed are the steps that the run has passed, in phases that fork.
 	Passed []string `json:"passed,omitempty"`
-	// Failing is the outcome of the run after a step failed, while steps beside it are under way.
+	// Failing is the outcome of the run after a step failed, while parallel steps are still under way.
 	Failing *outcome `json:"failing,omitempty"`
 	// Vars are the injected values.
 	Vars map[string]any `json:"vars,omitempty"`
-	// Visits counts the occurrences of steps; Hidden are those whose outputs a
-	// jump back made null again.
+	// Visits counts the occurrences of each step. Hidden holds the last occurrence of each step whose output a jump
+	// back made null again.
 	Visits map[string]int `json:"visits,omitempty"`
 	Hidden map[string]int `json:"hidden,omitempty"`
-	// Before are the visits before the run was tried again: they do not count for the limit.
+	// Before holds the visits that do not count for max_iterations: those before the run was retried or sent back, or
+	// before a round of a repeat began.
 	Before map[string]int `json:"before,omitempty"`
-	// Rounds counts how often the run went back from behind a step.
+	// Rounds counts how often the run went back after each step with a repeat.
 	Rounds map[string]int `json:"rounds,omitempty"`
-	// Phase is the list of steps that the run is in; empty is the main one.
+	// Phase is the phase in which the run is; empty for the main one.
 	Phase definition.Phase `json:"phase,omitempty"`
-	// Outcome is how the run went, once its main steps have ended.
+	// Outcome is the result of the run once its main steps have ended.
 	Outcome *outcome `json:"outcome,omitempty"`
 }
 
-// place is where a run is.
+// place is one position of a run. A run with parallel branches has one for each branch.
 type place struct {
-	// Next is the step to do next, or that is under way; empty behind the last.
+	// Next is the step to do next, or the step under way; empty after the last one.
 	Next string `json:"next,omitempty"`
 	// Waits says what the step Next waits for; empty if it does not wait.
 	Waits waits `json:"waits,omitempty"`
-	// On are the tasks for which the step waits. It is set only if the run is at other places, too.
+	// On are the tasks for which the step waits. It is set only if the run has other places, too.
 	On []string `json:"on,omitempty"`
-	// Left is the step Next if it has ended, and the condition of its repeat was not evaluated yet.
+	// Left is the step Next if it has ended and the condition of its repeat was not evaluated yet.
 	Left string `json:"left,omitempty"`
-	// Again says that the step Next failed, and is done once more.
+	// Again says that the step Next failed and will be done again.
 	Again bool `json:"again,omitempty"`
-	// Input takes the place of the rendered one until the step is left.
+	// Input replaces the rendered input until the run leaves the step.
 	Input json.RawMessage `json:"input,omitempty"`
-	// InputBy is who gave Input.
+	// InputBy is the name of the person that gave Input.
 	InputBy string `json:"input_by,omitempty"`
-	// Feedback is what a person said who sent the run back to the step Next. It is kept until the step is left.
+	// Feedback is the comment of the person that sent the run back to the step Next. It is kept until the run leaves
+	// the step.
 	Feedback string `json:"feedback,omitempty"`
-	// Silent is the step whose question nobody answered: what is to be done
-	// about that is under way.
+	// Silent is the step whose question nobody answered, while its on_timeout action is under way.
 	Silent string `json:"silent,omitempty"`
 }
 
-// nextAttempt returns the place for a further attempt of its step.
+// nextAttempt returns the place for another attempt of its step.
 func (p *place) nextAttempt() place {
 	return place{Next: p.Next, Left: p.Left, Silent: p.Silent, Feedback: p.Feedback, Again: true}
 }
 
-// waits is what a step that is under way waits for.
+// waits says what a step under way waits for.
 type waits string
 
 const (
-	// waitsPerson: the answer to its question.
+	// waitsPerson waits for the answer to the step's question.
 	waitsPerson waits = "person"
-	// waitsRemedy: what a person says is to be done about an error.
+	// waitsRemedy waits for a person to decide about an error.
 	waitsRemedy waits = "remedy"
-	// waitsChildren: the end of tasks that it made.
+	// waitsChildren waits for the end of tasks that the step created.
 	waitsChildren waits = "children"
-	// waitsTime: an instant.
+	// waitsTime waits for an instant.
 	waitsTime waits = "time"
-	// waitsRetry: the next attempt.
+	// waitsRetry waits for the next attempt.
 	waitsRetry waits = "retry"
 )
 
@@ -93,7 +94,7 @@ func newState(w *definition.Workflow) *state {
 	return st
 }
 
-// begin moves the run to the beginning of a list of steps.
+// begin moves the run to the beginning of a phase.
 func (st *state) begin(w *definition.Workflow, phase definition.Phase) {
 	first := w.Roots(phase)
 	st.Passed = removeNames(st.Passed, func(id string) bool { s := w.Step(id); return s == nil || s.Phase == phase })
@@ -108,7 +109,7 @@ func removeNames(names []string, out func(name string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(names), out)
 }
 
-// readState reads a checkpoint; nil for a run that has none yet.
+// readState decodes a checkpoint. It returns nil if the run has none yet.
 func readState(checkpoint json.RawMessage) (*state, error) {
 	if len(checkpoint) == 0 {
 		return nil, nil
@@ -123,13 +124,13 @@ func readState(checkpoint json.RawMessage) (*state, error) {
 			WithHint("start a new run, or go back to the version that wrote it")
 	}
 	if whole, ok := value.(map[string]any); ok {
-		// Numbers keep being whole where they were.
+		// This decoding keeps whole numbers whole.
 		st.Vars, _ = whole["vars"].(map[string]any)
 	}
 	return st, nil
 }
 
-// bytes returns the checkpoint. That of a run that has not begun is null.
+// bytes returns the checkpoint. It is null for a run that has not begun.
 func (st *state) bytes() json.RawMessage {
 	if st != nil {
 		st.Format = stateFormat
@@ -143,7 +144,7 @@ func (st *state) bytes() json.RawMessage {
 	return data(st)
 }
 
-// retryStep makes the run go on at the step at which it ended, or at which it failed.
+// retryStep makes the run continue at the step at which it ended or failed.
 func (st *state) retryStep(input json.RawMessage, by string) {
 	if st == nil {
 		return
@@ -159,7 +160,7 @@ func (st *state) retryStep(input json.RawMessage, by string) {
 	}
 }
 
-// retryPoint returns the step at which the run goes on when it is retried.
+// retryPoint returns the step at which the run continues when it is retried.
 func (st *state) retryPoint() string {
 	switch {
 	case st == nil:
@@ -171,12 +172,12 @@ func (st *state) retryPoint() string {
 	}
 }
 
-// leave forgets what belongs to the step that the run leaves.
+// leave clears the data of the step that the run leaves.
 func (st *state) leave() {
 	st.place = place{Next: st.Next}
 }
 
-// visit begins an occurrence of a step.
+// visit begins an occurrence of a step and returns its number.
 func (st *state) visit(step string) int {
 	if st.Visits == nil {
 		st.Visits = map[string]int{}
@@ -185,7 +186,7 @@ func (st *state) visit(step string) int {
 	return st.Visits[step]
 }
 
-// inject keeps a value under a name.
+// inject stores a value under a name that expressions can read.
 func (st *state) inject(name string, v any) {
 	if st.Vars == nil {
 		st.Vars = map[string]any{}

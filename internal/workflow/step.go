@@ -12,7 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// proceed does the steps of a run until the run stops or ends. A run that is at several places moves at one of them at a time.
+// proceed does the steps of a run until the run stops or ends. A run with several places moves at one of them at a
+// time.
 func (x *execution) proceed(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer func() {
@@ -35,8 +36,8 @@ func (x *execution) proceed(ctx context.Context) error {
 	}
 }
 
-// moveOnce makes one move of the run: it takes the result of a call, or moves at a place that does not wait. If there is neither,
-// it waits for a call, or stops the run.
+// moveOnce makes one move of the run: it takes the result of a call, or moves at a place that does not wait. If it can
+// do neither, it waits for a call, or stops the run.
 func (x *execution) moveOnce(ctx context.Context) error {
 	switch {
 	case len(x.returned) > 0:
@@ -54,7 +55,7 @@ func (x *execution) moveOnce(ctx context.Context) error {
 	return nil
 }
 
-// advance makes one move at the present place of the run.
+// advance makes one move at the current place of the run.
 func (x *execution) advance(ctx context.Context) error {
 	if step := x.def.Step(x.st.Silent); step != nil {
 		return x.afterSilence(ctx, step)
@@ -73,7 +74,7 @@ func (x *execution) advance(ctx context.Context) error {
 	}
 }
 
-// resumeStep continues a step if what it waits for has come.
+// resumeStep continues a step if the event that it waits for has happened.
 func (x *execution) resumeStep(ctx context.Context, step *definition.Step) error {
 	row := x.current(step.ID)
 	if row == nil {
@@ -107,10 +108,10 @@ func (x *execution) resumeStep(ctx context.Context, step *definition.Step) error
 	return nil
 }
 
-// mostNoted is how many characters of a person's feedback the note of a step holds.
+// mostNoted limits how many characters of a person's feedback the note of a step holds.
 const mostNoted = 200
 
-// do does one occurrence of a step, or goes on with it.
+// do begins an occurrence of a step, or continues one.
 func (x *execution) do(ctx context.Context, step *definition.Step) error {
 	row := x.current(step.ID)
 	again := x.st.Again
@@ -154,7 +155,7 @@ func (x *execution) do(ctx context.Context, step *definition.Step) error {
 	return x.act(ctx, step, row, input)
 }
 
-// input renders the input of a step, or takes what a person gave in its place.
+// input renders the input of a step, or returns the input that a person gave instead.
 func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env definition.Env) (map[string]any, error) {
 	if step == definition.Told {
 		given := map[string]any{"body": x.failureWords()}
@@ -189,7 +190,7 @@ func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env 
 	return input, nil
 }
 
-// fitsInput refuses what is too long to be kept and handed on.
+// fitsInput returns an error if an input is too long to be stored and handed on.
 func fitsInput(doc json.RawMessage) error {
 	if len(doc) > fermata.MaxStepInput {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "the input has %d bytes, a step may take %d", len(doc), fermata.MaxStepInput).
@@ -198,7 +199,7 @@ func fitsInput(doc json.RawMessage) error {
 	return nil
 }
 
-// act does what the step's tool does.
+// act does the work of a step's tool.
 func (x *execution) act(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
 	switch step.Tool {
 	case toolQuestion, toolApproval:
@@ -216,7 +217,7 @@ func (x *execution) act(ctx context.Context, step *definition.Step, row *fermata
 	if named != nil && named.Server == nil {
 		return x.delegate(ctx, step, row, x.s.namedChild(named), []unit{{row: row, input: input}}, nil)
 	}
-	// What was started is known before it has any effect.
+	// The start is saved before the call can have any effect.
 	if err := x.commit(ctx, nil); err != nil {
 		return err
 	}
@@ -235,7 +236,7 @@ func (x *execution) endCall(ctx context.Context, r callResult) error {
 	if err != nil {
 		return x.handleFailure(ctx, step, row, err)
 	}
-	// The note of a failed attempt ends with that attempt. The note from the beginning of the step stays.
+	// The note of a failed attempt is removed. The note from the beginning of the step stays.
 	if r.note != "" || row.Attempt > 1 {
 		row.Note = x.hideInText(r.note)
 	}
@@ -246,7 +247,7 @@ func (x *execution) endCall(ctx context.Context, r callResult) error {
 	return nil
 }
 
-// finish ends a row, by the database's clock.
+// finish ends a row at the time of the database's clock.
 func (x *execution) finish(ctx context.Context, row *fermata.WorkflowStep, state fermata.StepState) error {
 	now, err := x.s.db.Now(ctx)
 	if err != nil {
@@ -258,7 +259,7 @@ func (x *execution) finish(ctx context.Context, row *fermata.WorkflowStep, state
 	return nil
 }
 
-// moveOn moves the run behind a step. A step with a repeat is left only if its condition is true: see [execution.repeat].
+// moveOn moves the run past a step. A step with a repeat is left only if its condition is true: see [execution.repeat].
 func (x *execution) moveOn(step *definition.Step) {
 	if step.Repeat == nil {
 		x.passStep(step)
@@ -268,8 +269,8 @@ func (x *execution) moveOn(step *definition.Step) {
 	x.st.Left = step.ID
 }
 
-// jump goes on with a step of that id. What lies between is skipped on the way
-// forward, and its outputs are null again on the way back.
+// jump moves the run to another step. A jump forward skips the steps between. A jump back makes their outputs null
+// again.
 func (x *execution) jump(from *definition.Step, id string) {
 	x.st.leave()
 	to := x.def.Step(id)
@@ -295,7 +296,7 @@ func (x *execution) jump(from *definition.Step, id string) {
 	}
 }
 
-// moveTo moves the present place of the run to a step, and forgets that the run passed the steps in again.
+// moveTo moves the current place of the run to a step. The steps in again count as not passed.
 func (x *execution) moveTo(to *definition.Step, again []*definition.Step) {
 	x.st.Next = to.ID
 	x.st.Passed = removeNames(x.st.Passed, func(id string) bool {

@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A process that is alone with its database does not wait for the leases of the one before it.
+// A process that is alone with its database does not wait for the leases of the process before it.
 func TestRunsOfAKilledServerGoOnAtOnce(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.stop()

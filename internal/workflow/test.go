@@ -17,23 +17,24 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// TestReport is what came of a test.
+// TestReport is the result of a simulation.
 type TestReport struct {
 	Workflow string `json:"workflow"`
-	// Passed says that everything expected came to be.
+	// Passed reports whether every expectation was met.
 	Passed   bool                        `json:"passed"`
 	Problems []fermata.DefinitionProblem `json:"problems,omitempty"`
 	Run      *fermata.WorkflowRun        `json:"run,omitempty"`
 	// Failures are the expectations that were not met.
 	Failures []string `json:"failures,omitempty"`
-	// End is the time of the clock when the run ended.
+	// End is the simulated time at which the run ended.
 	End time.Time `json:"end,omitzero"`
-	// Script is what stood in for tools and people, if no script was given.
+	// Script is the script that the simulation made up, if no script was given.
 	Script string `json:"script,omitempty"`
 }
 
-// Test runs a definition as a script says: on a database of its own, with a clock that passes at once, and without any effect outside.
-// Without a script it makes up the outputs of tools and the answers of people. The tools are those of a server, beside the engine's own.
+// Test runs a definition with a script: on its own database, with a clock that skips waiting times, and without any
+// effect outside. Without a script it makes up the outputs of tools and the answers of people. tools are the tools of a
+// server, beside the built-in ones.
 func Test(ctx context.Context, source, script []byte, tools []tool.Info) (*TestReport, error) {
 	known := knownOffline(tools)
 	d, problems := definition.Load(source, known)
@@ -49,7 +50,7 @@ func reportProblems(problems []definition.Problem) *TestReport {
 
 // runTest runs a loaded definition as [Test] does.
 func runTest(ctx context.Context, d *definition.Workflow, known definition.Known, source, script []byte) (*TestReport, error) {
-	// An idempotency key of the request would make everything that the run writes one write.
+	// With the idempotency key of the request, all writes of the run would count as one repeated write.
 	ctx = engine.WithIdempotency(ctx, "", "")
 	sc, err := readScript(script)
 	if err != nil {
@@ -70,7 +71,7 @@ func runTest(ctx context.Context, d *definition.Workflow, known definition.Known
 	return r.play(ctx)
 }
 
-// rehearsal is a test under way.
+// rehearsal is a simulation under way.
 type rehearsal struct {
 	def    *definition.Workflow
 	script Script
@@ -79,19 +80,19 @@ type rehearsal struct {
 	e      *engine.Engine
 	s      *Service
 	stop   func()
-	// ahead is how far the fake clock is ahead of the real one.
+	// ahead is how far the fake clock is ahead of the real one, in nanoseconds.
 	ahead atomic.Int64
 
 	mu     sync.Mutex
 	calls  map[string]int
 	asked  map[string]int
 	report *TestReport
-	// prompts are what was asked, by step.
+	// prompts are the texts of the questions asked, by step.
 	prompts map[string]string
 	guessed guesses
 	run     string
 	source  []byte
-	// voters are the people who answer, where one is not enough.
+	// voters are the people that answer. There are several, for questions that need more than one vote.
 	voters []fermata.Caller
 }
 
@@ -153,7 +154,7 @@ func (r *rehearsal) rules(ctx context.Context) error {
 	return err
 }
 
-// people adds as many as any question may need.
+// people adds as many members as any question may need.
 func (r *rehearsal) people(ctx context.Context) error {
 	for i := range 10 {
 		handle := fmt.Sprintf("person%d", i+1)
@@ -173,18 +174,18 @@ func (r *rehearsal) close() {
 		r.stop()
 	}
 	if r.db != nil {
-		_ = r.db.Close() // it is thrown away
+		_ = r.db.Close() // the database is deleted anyway
 	}
-	_ = os.RemoveAll(r.dir) // the system clears what is left
+	_ = os.RemoveAll(r.dir) // the operating system removes the rest
 }
 
-// tester is who starts the run and answers.
+// tester is the caller that starts the run and adds the members.
 var tester = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_test", Name: "test", Role: fermata.RoleAdmin,
 	Scopes: []fermata.Scope{fermata.ScopeAdmin, fermata.ScopeAnswer}, Assurance: fermata.AssurancePasskey,
 }
 
-// call stands for every tool.
+// call replaces every tool: it returns the outcome in the script.
 func (r *rehearsal) call(_ context.Context, name string, c tool.Call) (tool.Result, error) {
 	key := c.Step
 	outcomes, ok := r.script.Tools[key]

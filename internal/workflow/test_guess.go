@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// guesses are what was made up in a test without a script, by step.
+// guesses holds the values that a simulation without a script made up, by step.
 type guesses struct {
 	tools            map[string]tool.Info
 	outputs, replies map[string]any
@@ -24,10 +24,10 @@ func newGuesses(tools map[string]tool.Info) guesses {
 	return guesses{tools, map[string]any{}, map[string]any{}}
 }
 
-// madeUpText stands for whatever somebody may write.
+// madeUpText stands for any text that a person or a tool may write.
 const madeUpText = "made up"
 
-// guessInputs makes up the inputs without which no run starts.
+// guessInputs makes up the inputs that a run needs to start.
 func guessInputs(d *definition.Workflow) map[string]any {
 	values := map[string]any{}
 	for _, in := range d.Inputs {
@@ -42,7 +42,7 @@ func guessInputs(d *definition.Workflow) map[string]any {
 	return values
 }
 
-// guessOutput makes up what a tool gives to a step.
+// guessOutput makes up the output of a tool for a step.
 func (r *rehearsal) guessOutput(id, name string) any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *rehearsal) guessOutput(id, name string) any {
 	return output
 }
 
-// guessValue makes up a value that a simple JSON Schema takes. One with patterns or alternatives may refuse it.
+// guessValue makes up a value that fits a simple JSON Schema. A schema with patterns or alternatives may refuse it.
 func guessValue(schema map[string]any) any {
 	if v, ok := schema["const"]; ok {
 		return v
@@ -114,7 +114,7 @@ func guessObject(schema map[string]any) map[string]any {
 	return made
 }
 
-// mostGuessed bounds lists and texts that are made up.
+// mostGuessed limits the length of lists and texts that are made up.
 const mostGuessed = 1000
 
 func guessList(schema map[string]any) []any {
@@ -127,7 +127,7 @@ func guessList(schema map[string]any) []any {
 	return made
 }
 
-// lengthenText returns a text of at least so many characters.
+// lengthenText returns a text of at least the given length, up to mostGuessed.
 func lengthenText(least int) string {
 	text := madeUpText
 	if missing := min(least, mostGuessed) - len(text); missing > 0 {
@@ -136,7 +136,7 @@ func lengthenText(least int) string {
 	return text
 }
 
-// guessReply makes up what a person says to a question: its default, or else the first thing that it takes.
+// guessReply makes up a person's answer to a question: its default, or the first value that it accepts.
 func (r *rehearsal) guessReply(ctx context.Context, step string, q *fermata.Question) Reply {
 	now, err := r.db.Now(ctx)
 	if err != nil {
@@ -144,7 +144,7 @@ func (r *rehearsal) guessReply(ctx context.Context, step string, q *fermata.Ques
 	}
 	if len(q.Items) == 1 {
 		answer := guessAnswer(&q.Items[0], now)
-		// A list in a script is one reply after the other.
+		// In a script, a list means one reply after the other. So a list as an answer needs the long form.
 		r.guessed.replies[step] = map[string]any{"answer": answer}
 		return Reply{Answer: answer}
 	}
@@ -195,7 +195,7 @@ func minLength(it *fermata.Item) int {
 	return *it.MinLength
 }
 
-// writeScript returns what was made up as a script.
+// writeScript returns the values that were made up, as a script.
 func (r *rehearsal) writeScript() (string, error) {
 	var script yaml.MapSlice
 	add := func(name string, values map[string]any) {

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// judge compares what came of the run with what was expected.
+// judge compares the run with the expectations of the script.
 func (r *rehearsal) judge(ctx context.Context, run *fermata.WorkflowRun) (*TestReport, error) {
 	now, err := r.db.Now(ctx)
 	if err != nil {

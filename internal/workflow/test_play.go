@@ -45,7 +45,7 @@ func (r *rehearsal) start(ctx context.Context) error {
 	for name, v := range r.script.Trigger {
 		cause[name] = v
 	}
-	// The start is allowed whatever the triggers are.
+	// A simulation may start the workflow even if it has no manual trigger.
 	r.run, err = engine.Write(ctx, r.e, tester, fermata.ToStartWorkflow, func(tx *store.Tx) (string, error) {
 		w, err := r.s.saveDefinition(tx, tester, r.def, Definition{Source: string(r.source)})
 		if err != nil {
@@ -57,7 +57,7 @@ func (r *rehearsal) start(ctx context.Context) error {
 	return err
 }
 
-// push does what the run waits for.
+// push does the next thing that the run waits for.
 func (r *rehearsal) push(ctx context.Context, run *fermata.WorkflowRun) error {
 	switch run.State {
 	case fermata.TaskAwaitingInput, fermata.TaskAwaitingApproval:
@@ -67,13 +67,13 @@ func (r *rehearsal) push(ctx context.Context, run *fermata.WorkflowRun) error {
 	case fermata.TaskBlocked, fermata.TaskDeferred:
 		return r.pushBeside(ctx, run)
 	default:
-		// It moves on by itself.
+		// The run moves forward by itself.
 	}
 	return nil
 }
 
-// pushBeside answers a question that the run asked on a task of its own. If none is open, it lets the time pass until the run goes
-// on by itself.
+// pushBeside answers a question that the run asked in a child task. If no question is open, it advances the clock until
+// the run continues by itself.
 func (r *rehearsal) pushBeside(ctx context.Context, run *fermata.WorkflowRun) error {
 	for _, s := range run.Steps {
 		if s.QuestionID == "" || s.State != fermata.StepWaiting {
@@ -94,7 +94,7 @@ func (r *rehearsal) pushBeside(ctx context.Context, run *fermata.WorkflowRun) er
 	return r.passTo(ctx, *t.DeferUntil)
 }
 
-// passTo lets the time pass until an instant.
+// passTo advances the fake clock to an instant.
 func (r *rehearsal) passTo(ctx context.Context, at time.Time) error {
 	now, err := r.db.Now(ctx)
 	if err == nil && at.After(now) {
@@ -132,7 +132,7 @@ func (r *rehearsal) reply(ctx context.Context, step string, q *fermata.Question)
 		}
 		return r.passTo(ctx, *q.Deadline)
 	}
-	// Answers are values of JSON, which has one type of number.
+	// Answers are JSON values, and JSON has one type of number.
 	answer := fermata.Answer{Comment: reply.Comment, ActionHash: q.ActionHash}
 	err := errors.Join(json.Unmarshal(data(reply.Answer), &answer.Answer), json.Unmarshal(data(reply.Answers), &answer.Answers))
 	if err != nil {

@@ -19,25 +19,24 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// Script says what happens in a test of a workflow: what starts it, what tools
-// and people say, and what has to come of it.
+// Script describes a simulation of a workflow: its trigger, the replies of tools and people, and the expected result.
 type Script struct {
-	// Now is the time at which the run starts.
+	// Now is the time at which the run starts, as RFC 3339. If it is empty, the run starts at the present time.
 	Now    string         `yaml:"now"`
 	Inputs map[string]any `yaml:"inputs"`
-	// Policy are the settings in which the policy of the workspace differs from a new one's.
+	// Policy holds the settings that differ from the default policy of a workspace.
 	Policy  map[string]any `yaml:"policy"`
 	Trigger map[string]any `yaml:"trigger"`
-	// Tools are what steps get, by the id of a step or the name of a tool.
+	// Tools are the outcomes of tool calls, by the id of a step or the name of a tool.
 	Tools map[string]Outcomes `yaml:"tools"`
-	// Answers are what people say, by the id of the step that asks.
+	// Answers are the replies of people, by the id of the step that asks.
 	Answers map[string]Replies `yaml:"answers"`
 	Expect  Expectation        `yaml:"expect"`
-	// guesses says that there is no script: what tools and people say is made up.
+	// guesses says that there is no script, so the replies of tools and people are made up.
 	guesses bool
 }
 
-// readScript reads a script. An empty one makes everything up.
+// readScript parses a script. If it is empty, all replies are made up.
 func readScript(source []byte) (Script, error) {
 	if len(bytes.TrimSpace(source)) == 0 {
 		return Script{guesses: true, Expect: Expectation{State: fermata.TaskDone}}, nil
@@ -60,17 +59,17 @@ func readScript(source []byte) (Script, error) {
 	return sc, nil
 }
 
-// Outcome is what one call of a tool comes to. It fails with an error, or with an exit code that is not 0.
+// Outcome is the result of one call of a tool. The call fails if there is an error, or an exit code that is not 0.
 type Outcome struct {
 	Output any    `yaml:"output"`
 	Error  string `yaml:"error"`
-	// ExitCode, Stdout and Stderr are those of a command that fails.
+	// ExitCode, Stdout and Stderr describe a command that fails.
 	ExitCode *int   `yaml:"exit_code"`
 	Stdout   string `yaml:"stdout"`
 	Stderr   string `yaml:"stderr"`
 }
 
-// err returns the failure that an outcome is; nil for a good one.
+// err returns the failure of an outcome, or nil for a success.
 func (o *Outcome) err() error {
 	if o.ExitCode == nil || *o.ExitCode == 0 {
 		if o.Error == "" {
@@ -82,36 +81,37 @@ func (o *Outcome) err() error {
 	return &stepError{code: codeChild, err: errors.New(words), printed: &printed{o.ExitCode, o.Stdout, o.Stderr}}
 }
 
-// Outcomes are those of successive calls; the last one stays.
+// Outcomes are the outcomes of successive calls. The last one repeats.
 type Outcomes []Outcome
 
-// Reply is what a person says, or that nobody does.
+// Reply is the answer of a person, or the absence of one.
 type Reply struct {
 	Answer  any            `yaml:"answer"`
 	Answers map[string]any `yaml:"answers"`
 	Comment string         `yaml:"comment"`
-	// Timeout lets the time pass to the deadline.
+	// Timeout advances the clock to the deadline of the question.
 	Timeout bool `yaml:"timeout"`
 }
 
-// Replies are those to successive questions of a step; the last one stays.
+// Replies are the replies to successive questions of a step. The last one repeats.
 type Replies []Reply
 
-// Expectation is what has to come of a run. A field that is empty is not checked. If all fields are empty, the run has to be done.
+// Expectation is the expected result of a run. An empty field is not checked. If all fields are empty, the run must be
+// done.
 type Expectation struct {
 	State  fermata.TaskState `yaml:"state"`
 	Reason string            `yaml:"reason"`
 	// Steps are the states of steps at their last occurrence.
 	Steps map[string]fermata.StepState `yaml:"steps"`
-	// Input and Output are those of steps, whole.
+	// Input and Output are the complete inputs and outputs of steps.
 	Input  map[string]any `yaml:"input"`
 	Output map[string]any `yaml:"output"`
 	// Asked are the texts of questions, by step.
 	Asked map[string]string `yaml:"asked"`
 }
 
-// check refuses a script with names that are no step or tool of the workflow, or with answers for steps that ask nobody. The test would
-// not read them.
+// check returns an error if a script names a step or a tool that the workflow does not have, or answers a step that
+// asks nobody. The simulation would ignore such entries.
 func (sc Script) check(d *definition.Workflow) error {
 	var steps, tools, silent []string
 	for i := range d.Steps {
@@ -171,7 +171,7 @@ func (sc Script) policy() (fermata.Policy, error) {
 	return p, err
 }
 
-// UnmarshalYAML takes one outcome or a list of them.
+// UnmarshalYAML reads one outcome or a list of outcomes.
 func (o *Outcomes) UnmarshalYAML(node ast.Node) error {
 	for _, one := range entriesOf(node) {
 		var outcome Outcome
@@ -183,7 +183,7 @@ func (o *Outcomes) UnmarshalYAML(node ast.Node) error {
 	return nil
 }
 
-// UnmarshalYAML takes one reply or a list of them; a plain value is an answer.
+// UnmarshalYAML reads one reply or a list of replies. A value that is no map is an answer.
 func (r *Replies) UnmarshalYAML(node ast.Node) error {
 	for _, one := range entriesOf(node) {
 		var reply Reply

@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// TestExamples runs every example as its authors would, with each of its scripts.
+// TestExamples runs every example with each of its scripts, as its authors would.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"autofix", "release-approval", "data-fix", "nightly-report", "test-and-mend", "parallel-review"} {
@@ -72,7 +72,7 @@ func TestScriptsThatFail(t *testing.T) {
 	}
 }
 
-// What a script says and nobody would read is refused by its name.
+// A script entry that nothing would read is refused, and the error names the entry.
 func TestScriptsThatWouldNotBeRead(t *testing.T) {
 	t.Parallel()
 	for script, field := range map[string]string{
@@ -92,7 +92,7 @@ func TestScriptsThatWouldNotBeRead(t *testing.T) {
 	}
 }
 
-// A workflow is tested under the policy of the workspace that it is written for.
+// A workflow is tested under the policy in its script.
 func TestScriptsHaveAPolicy(t *testing.T) {
 	t.Parallel()
 	const source = `
@@ -112,8 +112,8 @@ steps:
 	}
 }
 
-// A script expects of what is done at the end of a run what it expects of other steps, also of the comment on the issue, which
-// stands in no file.
+// A script can expect results of the steps at the end of a run, as of all other steps. That includes the comment on the
+// issue, which is in no file.
 func TestScriptsExpectWhatIsDoneAtTheEnd(t *testing.T) {
 	t.Parallel()
 	const source = "name: x\ntriggers: [{manual: true}]\ninputs: {issue: {type: number}}\nsteps: [{id: build, tool: shell, input: {run: make}}]\n"
@@ -135,7 +135,7 @@ func TestScriptsExpectWhatIsDoneAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestAScriptIsMadeUp runs definitions without a script. What was made up is a script that comes to the same.
+// TestAScriptIsMadeUp runs definitions without a script. The made-up values form a script that gives the same result.
 func TestAScriptIsMadeUp(t *testing.T) {
 	t.Parallel()
 	source := []byte(`
@@ -187,7 +187,7 @@ steps:
 	}
 }
 
-// TestWhatIsMadeUpMayFail tells that a run needs more than can be made up.
+// TestWhatIsMadeUpMayFail checks the report of a run that needs more than made-up values.
 func TestWhatIsMadeUpMayFail(t *testing.T) {
 	t.Parallel()
 	made, err := workflow.Test(t.Context(), []byte(autofix), nil, nil)
@@ -199,7 +199,7 @@ func TestWhatIsMadeUpMayFail(t *testing.T) {
 	}
 }
 
-// Editors complete the keys that a script may have.
+// The schema names the keys of a script, so that editors can complete them.
 func TestTheSchemaNamesTheKeysOfAScript(t *testing.T) {
 	t.Parallel()
 	var schema struct {
@@ -230,7 +230,7 @@ func TestTheSchemaNamesTheKeysOfAScript(t *testing.T) {
 	}
 }
 
-// What a script says of numbers is what a person says: an answer of a whole number is one.
+// Numbers in a script count like numbers of a person: a whole number is accepted as one.
 func TestAScriptAnswersWithNumbers(t *testing.T) {
 	t.Parallel()
 	const source = `
@@ -267,7 +267,7 @@ steps:
 	}
 }
 
-// A test without a server knows the tools that every server has, as storing a definition does.
+// A test without a server knows the tools that every server has. Storing a definition knows the same tools.
 func TestATestKnowsTheToolsOfServers(t *testing.T) {
 	t.Parallel()
 	tools := []tool.Info{{
@@ -291,7 +291,7 @@ steps:
 	}
 }
 
-// The entries of a list are those of the items, whatever runs side by side on a server.
+// The entries of a list belong to the items in their order, although a server calls items in parallel.
 func TestAScriptTellsItemsInTheirOrder(t *testing.T) {
 	t.Parallel()
 	const source = `
@@ -322,7 +322,7 @@ tools: {each: [{output: {output: p}}, {output: {output: q}}, {output: {output: r
 	}
 }
 
-// A file that expects nothing expects the run to be done, as no file does.
+// A script without expectations expects the run to be done, as a test without a script does.
 func TestAScriptWithoutAnExpectationExpectsTheEnd(t *testing.T) {
 	t.Parallel()
 	const source = "name: plain\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: shell, input: {command: [make]}}]\n"
@@ -339,7 +339,7 @@ func TestAScriptWithoutAnExpectationExpectsTheEnd(t *testing.T) {
 	}
 }
 
-// An answer to nothing would make an author believe that somebody was asked.
+// An answer for a step that asks nobody is refused. Otherwise its author would believe that a person was asked.
 func TestAScriptAnswersNoStepThatAsksNobody(t *testing.T) {
 	t.Parallel()
 	const source = "name: plain\ntriggers: [{manual: true}]\nsteps:\n  - {id: a, tool: shell, input: {command: [make]}}\n  - {id: b, tool: shell, on_error: ask, input: {command: [make]}}\n"
@@ -349,7 +349,7 @@ func TestAScriptAnswersNoStepThatAsksNobody(t *testing.T) {
 	}
 }
 
-// A mistake in a script is shown where it stands.
+// The error of a script names the line and the column of the mistake.
 func TestAMistakeInAScriptIsShownWhereItStands(t *testing.T) {
 	t.Parallel()
 	const source = "name: plain\ntriggers: [{manual: true}]\nsteps:\n  - {id: a, tool: shell, input: {command: [make]}}\n  - {id: q, tool: post_question, suspend: true, input: {question: Go?}}\n"

@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Tools that the engine of workflows has itself: they stop the run.
+// Names of the built-in tools. Except for a question without suspend, they stop the run.
 const (
 	toolQuestion = "post_question"
 	toolApproval = "request_approval"
@@ -70,8 +70,8 @@ func (s *Service) knownNames(ctx context.Context, c fermata.Caller) (definition.
 	return known, nil
 }
 
-// inputsOf returns the inputs of the workflow with the name. If the project has no such workflow, it returns the names of those that
-// the project has.
+// inputsOf returns the inputs of a workflow of the project. If the project has no workflow of that name, it returns the
+// names of its workflows.
 func (s *Service) inputsOf(r store.Reader, all []*fermata.Workflow, project, name string) (inputs []definition.Input, names []string, err error) {
 	names = []string{}
 	for _, w := range all {
@@ -90,7 +90,8 @@ func (s *Service) inputsOf(r store.Reader, all []*fermata.Workflow, project, nam
 	return nil, names, nil
 }
 
-// addChannels adds the names and the kinds of channels that a question may name. It adds nothing if this process knows no kinds.
+// addChannels adds the names and the kinds of channels that a question may name. It adds nothing if this process knows
+// no kinds.
 func (s *Service) addChannels(ctx context.Context, workspace string, known *definition.Known) error {
 	if len(s.ChannelKinds) == 0 {
 		return nil
@@ -111,8 +112,8 @@ func (s *Service) addChannels(ctx context.Context, workspace string, known *defi
 	return nil
 }
 
-// readsOf lists the inputs that the templates of a tool name alone, as {{ inputs.issue }}:
-// without them the tool cannot be called. An expression may have another way out.
+// readsOf returns the inputs that the templates of a tool name alone, as {{ inputs.issue }}. The tool cannot be called
+// without them. A longer expression may handle a missing input, so it does not count.
 func readsOf(n *fermata.NamedTool) definition.Reads {
 	texts := n.Command
 	if n.Agent != nil {
@@ -142,8 +143,7 @@ func readsOf(n *fermata.NamedTool) definition.Reads {
 	return reads
 }
 
-// Tools lists everything that steps may name, those of MCP servers as they were
-// last listed.
+// Tools returns all tools that steps may name. The tools of MCP servers are the ones that the servers last listed.
 func (s *Service) Tools(ctx context.Context, c fermata.Caller) ([]fermata.ToolInfo, error) {
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err

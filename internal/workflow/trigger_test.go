@@ -19,7 +19,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// runsOf waits until a workflow has so many runs, and no more.
+// runsOf waits until a workflow has exactly that many runs, and returns them.
 func (w *world) runsOf(name string, want int) []*fermata.WorkflowRun {
 	w.Helper()
 	deadline := time.Now().Add(patience.Limit())
@@ -48,17 +48,17 @@ steps:
 func TestScheduleFiresOnceAndCatchesUp(t *testing.T) {
 	for _, tt := range []struct {
 		catchup string
-		// One on time, and of the five that were missed what the schedule says.
+		// want is one run on time, plus the runs that the schedule's catch-up setting allows for the five missed times.
 		want int
 	}{{"none", 1}, {"latest", 2}, {"all", 6}} {
 		t.Run(tt.catchup, func(t *testing.T) {
 			onBoth(t, func(w *world) {
 				d := w.put(strings.ReplaceAll(nightly, "CATCHUP", tt.catchup))
-				// Just behind the next time: it is due, not missed.
+				// This is just after the next time, so that time is due and not missed.
 				w.clock.Advance(d.Triggers[0].NextAt.Sub(w.clock.Now()) + time.Second)
 				w.runsOf("nightly", 1)
 				w.stop()
-				// 59 minutes and a little: the newest missed time is nine minutes old.
+				// This is a little more than 59 minutes, so that the newest missed time is nine minutes old.
 				w.clock.Advance(59 * time.Minute)
 				w.e, w.s = w.process(nil)
 				w.start()
@@ -82,8 +82,8 @@ func TestScheduleFiresOnceAndCatchesUp(t *testing.T) {
 	}
 }
 
-// TestSchedulesStartOnceOnTwoProcesses lets many schedules come due in the same
-// minute, on two processes, while the clock jumps to and fro.
+// TestSchedulesStartOnceOnTwoProcesses lets many schedules come due in the same minute, on two processes, while the
+// clock jumps back and forth.
 func TestSchedulesStartOnceOnTwoProcesses(t *testing.T) {
 	onBoth(t, func(w *world) {
 		const each = 50
@@ -157,17 +157,17 @@ steps: [{id: ask, tool: post_question, suspend: true, input: {question: "Fix {{ 
 			w.Fatalf("the run is %s with %s", labelled.Title, labelled.Inputs)
 		}
 		w.asked(labelled.ID)
-		// As long as it is open, the same label starts no other one.
+		// While the run is open, the same label starts no other run.
 		w.ok(w.label("3", "Auto-Fix"))
 		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("labelled", 1)
-		// The end of the follower's own run does not start it again.
+		// The end of the follower's own run does not start the follower again.
 		w.runsOf("follower", 1)
 	})
 }
 
-// Whose act a trigger was may not approve what the run asks, where votes are counted: a label on GitHub, or a task that was
-// made, is as good as a start by hand.
+// Where votes are counted, the person whose action triggered a run may not approve the run's requests. A label on
+// GitHub, or a task that the person created, counts like a start by hand.
 func TestWhoTriggersARunDoesNotApproveIt(t *testing.T) {
 	onBoth(t, func(w *world) {
 		ann, bob := w.voter("ann"), w.voter("bob")
@@ -199,8 +199,8 @@ func TestWhoTriggersARunDoesNotApproveIt(t *testing.T) {
 	})
 }
 
-// Who starts a run may not approve what a run asks that follows it, though the event is nobody's act. What is told of people
-// and tokens is not told to the readers of runs.
+// A person that starts a run may not approve the requests of a run that follows it, although no person caused the
+// event. Readers of runs do not see the data of events about people and tokens.
 func TestWhoIsBehindAnEvent(t *testing.T) {
 	onBoth(t, func(w *world) {
 		ann, bob := w.voter("ann"), w.voter("bob")
@@ -231,7 +231,7 @@ steps:
 	})
 }
 
-// What follows a run of a workflow gets its inputs, and the issue that it was about.
+// A run that follows a workflow run gets the inputs of that run, and its issue.
 func TestWhatFollowsARunKnowsItsInputsAndItsIssue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))
@@ -259,7 +259,7 @@ steps:
 	}
 }
 
-// label tells that a label was added to an issue, by nobody who is a member.
+// label appends the event of a label that was added to an issue, not by a member.
 func (w *world) label(id, name string) error { return w.labelBy(fermata.System, id, name) }
 
 func (w *world) labelBy(who fermata.Actor, id, name string) error {
@@ -276,7 +276,7 @@ func (w *world) deploymentBy(who fermata.Actor, id int, environment string) erro
 	return w.deploymentOf(who, id-1, id, environment)
 }
 
-// deploymentOf tells of a deployment of a run of Actions.
+// deploymentOf appends the event of a waiting deployment of a run of Actions.
 func (w *world) deploymentOf(who fermata.Actor, run, id int, environment string) error {
 	return w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		tx.Append(&fermata.Event{
@@ -287,7 +287,8 @@ func (w *world) deploymentOf(who fermata.Actor, run, id int, environment string)
 	})
 }
 
-// Each deployment that waits starts a run, also while one for the same environment is open: each job waits for its own decision.
+// Each waiting deployment starts a run, also while a run for the same environment is open, because each job waits for
+// its own decision.
 func TestADeploymentThatWaitsStartsARun(t *testing.T) {
 	onBoth(t, func(w *world) {
 		ask := "steps: [{id: ask, tool: request_approval, input: {title: \"Deploy {{ trigger.sha }} of {{ trigger.ref }} to {{ trigger.environment }}?\", action: {run: \"{{ trigger.run }}\"}}}]\n"
@@ -309,8 +310,8 @@ func TestADeploymentThatWaitsStartsARun(t *testing.T) {
 	})
 }
 
-// When a run of Actions is started again, the question about its earlier attempt is withdrawn: whoever began the later one could
-// approve that.
+// When a run of Actions is started again, the question about its earlier attempt is withdrawn. Otherwise the person
+// that started the later attempt could approve that question.
 func TestALaterAttemptWithdrawsTheQuestionOfTheEarlierOne(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put("name: guard\ntriggers: [{deployment: production}]\nsteps: [{id: ask, tool: request_approval, input: {title: \"Deploy?\", action: {run: 1}}}]\n")
@@ -335,8 +336,7 @@ func TestALaterAttemptWithdrawsTheQuestionOfTheEarlierOne(t *testing.T) {
 	})
 }
 
-// A workflow hears of what happens from the moment on at which it is stored,
-// though events were being looked at then.
+// A workflow follows every event from the moment at which it is stored, also while other events are being processed.
 func TestAWorkflowThatWasJustStoredMissesNoEvent(t *testing.T) {
 	onBoth(t, func(w *world) {
 		store := func(label string) {
@@ -370,8 +370,8 @@ func TestAWorkflowThatWasJustStoredMissesNoEvent(t *testing.T) {
 	})
 }
 
-// Workflows that follow each other come to an end, and say why; one that only
-// looks at what the other did is not told of.
+// Workflows that follow each other come to an end, and an event says why. No such event is written for a workflow whose
+// condition is false.
 func TestWorkflowsDoNotFollowInACircle(t *testing.T) {
 	onBoth(t, func(w *world) {
 		for _, name := range []string{"ping", "pong", "tail"} {
@@ -381,7 +381,7 @@ func TestWorkflowsDoNotFollowInACircle(t *testing.T) {
 		run, err := w.s.Start(w.Context(), admin, "ping", nil)
 		w.ok(err)
 		w.await(run.ID, fermata.TaskDone)
-		// ping, then each of the others after it, and after the other.
+		// These are the runs after ping, and after the other follower.
 		w.runsOf("pong", 2)
 		w.runsOf("tail", 2)
 		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
@@ -459,8 +459,8 @@ steps: [{id: tell, tool: note, input: {branch: "{{ inputs.branch }}"}}]
 	})
 }
 
-// TestWebhookTakesWhatColumnsDoNot has ids and keys that are no text of a
-// database, or too long for an index, and looks at the time.
+// TestWebhookTakesWhatColumnsDoNot sends ids and keys that no database accepts as text, or that are too long for an
+// index. It also checks the time of the signature.
 func TestWebhookTakesWhatColumnsDoNot(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put(`

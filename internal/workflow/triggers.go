@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// triggersOf says on the wire what starts a workflow.
+// triggersOf returns the triggers of a workflow in their wire form.
 func triggersOf(w *definition.Workflow) []fermata.WorkflowTrigger {
 	all := make([]fermata.WorkflowTrigger, 0, len(w.Triggers))
 	for i := range w.Triggers {
@@ -53,9 +53,8 @@ func inputsOf(w *definition.Workflow) []fermata.WorkflowInput {
 	return all
 }
 
-// schedulesFrom are the rows of a workflow's schedules, from now on. One that
-// stays as it was keeps its next time: what is due at this moment, or was missed,
-// is still started.
+// schedulesFrom returns the rows of a workflow's schedules. A schedule that has not changed keeps its next time, so
+// that a run that is due or was missed still starts.
 func schedulesFrom(tx *store.Tx, w *definition.Workflow, enabled bool) ([]store.Schedule, error) {
 	before, err := tx.Schedules(w.Name)
 	if err != nil {
@@ -93,8 +92,8 @@ func withNext(triggers []fermata.WorkflowTrigger, schedules []store.Schedule) []
 	return triggers
 }
 
-// follow begins to look for triggers among the events, where a workflow needs
-// that and nobody looked before: what happened earlier starts nothing.
+// follow makes the events from the next one on trigger workflows, if this workflow follows events and none did before.
+// Earlier events start nothing.
 func (s *Service) follow(tx *store.Tx, w *definition.Workflow, enabled bool) error {
 	if !enabled || !slices.ContainsFunc(w.Triggers, followsEvents) {
 		return nil
@@ -115,36 +114,37 @@ func followsEvents(t definition.Trigger) bool {
 	return t.Type == definition.Event || t.Type == definition.LabelAdded || t.Type == definition.Deployment
 }
 
-// firing is a run that is about to start.
+// firing describes a run that is about to start.
 type firing struct {
 	def      *definition.Workflow
 	workflow *fermata.Workflow
 	trigger  fermata.TriggerType
-	// cause is what expressions call trigger.
+	// cause is the value that expressions read as trigger.
 	cause  map[string]any
 	inputs map[string]any
-	// by is who starts it by hand.
+	// by is the actor that starts the run by hand.
 	by *fermata.Actor
-	// behind is the person whose act the trigger was, nil where nobody is known.
+	// behind is the person whose action caused the trigger, or nil if no person is known.
 	behind *fermata.Actor
-	// key makes that it starts once.
+	// key makes sure that the run starts only once.
 	key string
-	// apart keeps it from others where the definition says nothing. With replaces, it takes the place of those.
+	// apart is the concurrency key if the definition sets none. With replaces, the new run cancels the open runs of
+	// that key.
 	apart    string
 	replaces bool
-	// parent is the run that it belongs to.
+	// parent is the run to which this one belongs.
 	parent string
-	// follows is the task to which the event happened that it follows.
+	// follows is the task of the event that triggers the run.
 	follows string
-	// insist makes it an error where nothing starts.
+	// insist makes it an error if no run starts.
 	insist bool
 }
 
-// mostLost is how often a process may be lost at a run before it got on.
+// mostLost is how often the process of a run may be lost before the run makes progress.
 const mostLost = 10
 
-// fire starts a run, and returns its id: "" where one that is open keeps it
-// from starting, the earlier one's where the same has started it before.
+// fire starts a run and returns its id. If the same key started a run before, it returns the id of that run. If an open
+// run prevents the start, it returns "".
 func (s *Service) fire(tx *store.Tx, f firing) (string, error) {
 	if f.workflow.Project != orDefault(f.def.Project) {
 		return "", fermata.Errorf(fermata.CodeInternal, "the workflow %s is in another project than its definition says: it was changed in the database", f.def.Name).
@@ -182,11 +182,11 @@ func (s *Service) fire(tx *store.Tx, f firing) (string, error) {
 	return t.ID, nil
 }
 
-// longestKey is how long a key may be that stands in a column as it is.
+// longestKey is the longest text that a key column holds unhashed, in bytes.
 const longestKey = 200
 
-// column is a text from outside as a key of a row: what is too long for an index,
-// or what a database does not take for text, stands there as its hash.
+// column returns a text from outside as a key of a row. A text that is too long for an index, or that a database does
+// not accept as text, is replaced by its hash.
 func column(text string) string {
 	if len(text) <= longestKey && utf8.ValidString(text) && !strings.ContainsRune(text, 0) {
 		return text
@@ -198,8 +198,8 @@ func column(text string) string {
 // skipped is the key of a run that does not start.
 const skipped = "\x00skipped"
 
-// concurrencyKey applies the rules for runs that must not run side by side: it returns
-// the key, and the runs to wait for.
+// concurrencyKey applies the rules for runs that must not run at the same time. It returns the key, and the runs to
+// wait for.
 func (s *Service) concurrencyKey(tx *store.Tx, f firing, by fermata.Actor) (key string, after []string, err error) {
 	policy := definition.Skip
 	switch c := f.def.Concurrency; {
@@ -243,7 +243,7 @@ func (s *Service) concurrencyKey(tx *store.Tx, f firing, by fermata.Actor) (key 
 	return skipped, nil, nil
 }
 
-// titleOf names a run so that people can tell it from others.
+// titleOf returns a title by which people can tell the run from others.
 func titleOf(f firing) string {
 	title := f.def.Name
 	switch f.trigger {
@@ -264,9 +264,9 @@ func titleOf(f firing) string {
 	return string(runes[:min(len(runes), fermata.MaxTaskTitle)])
 }
 
-// checkInputs fills in defaults and refuses what does not fit.
+// checkInputs checks inputs against a definition and returns them with defaults filled in.
 func checkInputs(w *definition.Workflow, given map[string]any) (map[string]any, error) {
-	// Numbers are what expressions know as such, wherever the values come from.
+	// This gives numbers the types that expressions know, wherever the values come from.
 	given = object(data(given))
 	values := map[string]any{}
 	var problems []fermata.Problem

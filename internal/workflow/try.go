@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// tryWithin bounds a test on a server.
+	// tryWithin is the time limit of a test on a server.
 	tryWithin = 20 * time.Second
-	// tryWait is how long a test waits for the one before it.
+	// tryWait is how long a test waits for the previous one.
 	tryWait = 5 * time.Second
 )
 
-// errTryTooLong ends a test on a server.
+// errTryTooLong is the cause that ends a test after its time limit.
 var errTryTooLong = errors.New("the test takes too long")
 
-// Trial is a definition to test on a server.
+// Trial is a request to test a definition on a server.
 type Trial struct {
 	Source string `json:"source" minLength:"1" maxLength:"262144" doc:"the definition as YAML"`
 	Script string `json:"script,omitempty" maxLength:"65536" doc:"what stands in for tools and people, and what is expected, as YAML; left out: answers and outputs are made up"`
 }
 
-// Try tests a definition as [Test] does, with the tools and channels of the caller's workspace. Callers who may read workflows are told
-// the problems of a wrong definition. Only callers who may define the workflow run a right one. A process runs one such test at a time,
-// for at most 20 seconds.
+// Try tests a definition as [Test] does, with the tools and channels of the caller's workspace. A caller that may read
+// workflows gets the problems of a wrong definition. Only a caller that may define the workflow runs a correct one. A
+// process runs one such test at a time, for at most 20 seconds.
 func (s *Service) Try(ctx context.Context, c fermata.Caller, t Trial) (*TestReport, error) {
 	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s *Service) Try(ctx context.Context, c fermata.Caller, t Trial) (*TestRepo
 	return report, err
 }
 
-// takeTurn waits until no other test runs in this process. The caller calls done at the end of its own.
+// takeTurn waits until no other test runs in this process. Call done when your test has ended.
 func (s *Service) takeTurn(ctx context.Context) (done func(), err error) {
 	wait := time.NewTimer(tryWait)
 	defer wait.Stop()

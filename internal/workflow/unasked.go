@@ -9,9 +9,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// unaskedQuestion is the question of a step that a threshold of confidence answers or sets aside,
-// of what can be read of its input: an agent that is sure leaves out what a person would
-// need. It reports false where a person is asked, who needs all of it.
+// unaskedQuestion returns the question of a step if a confidence threshold answers it or sets it aside. It uses the
+// parts of the input that can be read, because an agent that is sure leaves out the parts that only a person needs. It
+// reports false if a person must be asked, because a person needs the whole input.
 func (x *execution) unaskedQuestion(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (fermata.Ask, bool, error) {
 	if step.Tool != toolQuestion || !step.Suspend {
 		return fermata.Ask{}, false, nil
@@ -44,8 +44,8 @@ func (x *execution) unaskedQuestion(ctx context.Context, step *definition.Step, 
 	return a, true, nil
 }
 
-// openQuestion is a question as it would be asked under the policy that holds for the step; nil
-// where the rules of asking refuse it.
+// openQuestion returns a question as it would be asked under the policy of the step. It returns nil if the rules of
+// asking refuse it.
 func (x *execution) openQuestion(ctx context.Context, step *definition.Step, a fermata.Ask) (*fermata.Question, fermata.Policy, error) {
 	policy, err := x.s.db.In(ctx, x.claim.Task.WorkspaceID).Policy()
 	if err != nil {
@@ -59,8 +59,8 @@ func (x *execution) openQuestion(ctx context.Context, step *definition.Step, a f
 	return q, policy, nil
 }
 
-// thresholds are those of the step, or else of the workflow, that take the place of the
-// workspace's.
+// thresholds returns the confidence thresholds of the step, or else of the workflow. They replace the thresholds of the
+// workspace.
 func (x *execution) thresholds(step *definition.Step) fermata.Thresholds {
 	limits := fermata.Thresholds{}
 	for _, c := range []*definition.Confidence{x.def.Confidence, step.Confidence} {

@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// What a threshold answers or sets aside needs nothing but the confidence and the default:
-// an agent that is sure says no more.
+// A question that a threshold answers or sets aside needs only the confidence
+// and the default. An agent that is sure gives no more.
 func TestAQuestionThatAThresholdAnswersNeedsNoText(t *testing.T) {
 	const head = `
 name: unsure

@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// voter adds a member who may answer and make tasks.
+// voter adds a member that may answer and create tasks.
 func (w *world) voter(handle string) fermata.Caller {
 	w.Helper()
 	m, err := w.e.AddMember(w.Context(), admin, engine.NewMember{Handle: handle, Role: fermata.RoleOperator})
@@ -18,7 +18,7 @@ func (w *world) voter(handle string) fermata.Caller {
 	}
 }
 
-// An approval by several people names all of them.
+// The answer to an approval by several people names all of them.
 func TestAnApprovalNamesEverybodyWhoApproved(t *testing.T) {
 	onBoth(t, func(w *world) {
 		voters := []fermata.Caller{w.voter("bea"), w.voter("carl")}

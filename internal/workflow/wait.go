@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// wait puts the run off.
+// wait defers the run.
 func (x *execution) wait(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
 	if err := fitsSchema(builtIn[toolWait].Input, input, codeInput); err != nil {
 		return x.handleFailure(ctx, step, row, err)
@@ -35,7 +35,7 @@ func (x *execution) wait(ctx context.Context, step *definition.Step, row *fermat
 	return x.parkOn(ctx, &until)
 }
 
-// instant is until when an input says to wait.
+// instant returns the time until which an input says to wait.
 func instant(input map[string]any, now time.Time) (time.Time, error) {
 	if length, ok := input["for"].(string); ok {
 		d, err := fermata.Timeout(length).Duration()
@@ -49,7 +49,8 @@ func instant(input map[string]any, now time.Time) (time.Time, error) {
 	return until, fermata.CheckInstant("until", until)
 }
 
-// endWait ends a wait if its time has come, or a person resumed the run before.
+// endWait ends a wait if its time has come, or if a person resumed the run
+// earlier.
 func (x *execution) endWait(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	switch {
 	case row.Until == nil:

@@ -13,21 +13,21 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// eventsAtOnce bounds how many events are looked at in one transaction.
+// eventsAtOnce limits how many events are processed in one transaction.
 const eventsAtOnce = 200
 
-// cursorEvery is how far the cursor stays behind while no event triggers
-// anything: not every commit costs another one.
+// cursorEvery is how many events the cursor stays behind while no event triggers a run. Without it, every commit would
+// cost another commit.
 const cursorEvery = 1000
 
-// watched is what is known of a workspace's triggers.
+// watched holds the known triggers of a workspace.
 type watched struct {
 	wake chan struct{}
-	// types are the events that workflows follow; nil is not known.
+	// types are the event types that workflows follow; nil if they are not known.
 	types map[fermata.EventType]bool
 }
 
-// sawEvents is told of commits: there may be triggers among the events.
+// sawEvents wakes the watcher of a workspace if a commit contains events that may trigger a run.
 func (s *Service) sawEvents(events []*fermata.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +49,7 @@ func (s *Service) sawEvents(events []*fermata.Event) {
 	}
 }
 
-// watch looks for triggers among the events of a workspace, until ctx ends.
+// watch starts the runs that events of a workspace trigger, until ctx ends.
 func (s *Service) watch(ctx context.Context, workspace string) {
 	w := &watched{wake: make(chan struct{}, 1)}
 	s.mu.Lock()
@@ -76,7 +76,7 @@ func (s *Service) watch(ctx context.Context, workspace string) {
 	}
 }
 
-// startAllTriggered starts the runs that the events until now trigger.
+// startAllTriggered starts the runs that all events so far trigger.
 func (s *Service) startAllTriggered(ctx context.Context, workspace string) error {
 	for {
 		if more, err := s.startTriggered(ctx, workspace, &watched{}, 1); err != nil || !more {
@@ -85,12 +85,10 @@ func (s *Service) startAllTriggered(ctx context.Context, workspace string) error
 	}
 }
 
-// startTriggered starts the runs that the next events trigger, and reports
-// whether there is more to look at. Without any it moves the cursor on when it
-// is that many events behind.
+// startTriggered starts the runs that the next events trigger, and reports whether there are more events to process. If
+// no event triggers a run, it moves the cursor only if the cursor is late by at least the number of events in behind.
 func (s *Service) startTriggered(ctx context.Context, workspace string, w *watched, behind int64) (bool, error) {
-	// Before the workflows are read: one that is changed meanwhile makes them
-	// unknown again.
+	// Set this before the workflows are read. If a workflow changes meanwhile, w.types becomes nil again.
 	types := map[fermata.EventType]bool{}
 	s.mu.Lock()
 	w.types = types
@@ -110,7 +108,7 @@ func (s *Service) startTriggered(ctx context.Context, workspace string, w *watch
 		types[t] = true
 	}
 	s.mu.Unlock()
-	// After the types are known: an event that comes now wakes again.
+	// Read this after the types are known, because an event from now on causes a wake-up.
 	head, err := r.Head()
 	if err != nil || head.Seq <= seen {
 		return false, err
@@ -123,7 +121,7 @@ func (s *Service) startTriggered(ctx context.Context, workspace string, w *watch
 	err = s.db.Write(ctx, workspace, func(tx *store.Tx) error {
 		now, err := tx.TriggersSeen()
 		if err != nil || now != seen {
-			// Another process was first, and may not have come as far.
+			// Another process was first, and may have processed fewer events.
 			more = true
 			return err
 		}
@@ -148,8 +146,8 @@ func (s *Service) startTriggered(ctx context.Context, workspace string, w *watch
 	return err == nil && more, err
 }
 
-// triggering reads the events of the types behind one, and up to which event
-// there are no others.
+// triggering returns the events of the given types after the event behind. It also returns the number up to which there
+// are no others.
 func triggering(r store.Reader, behind, upTo int64, types []fermata.EventType) ([]*fermata.Event, int64, error) {
 	if len(types) == 0 {
 		return nil, upTo, nil
@@ -165,14 +163,14 @@ func triggering(r store.Reader, behind, upTo int64, types []fermata.EventType) (
 	return events, upTo, err
 }
 
-// follower is a trigger that an event may set off.
+// follower is a trigger that an event may fire.
 type follower struct {
 	def      *definition.Workflow
 	workflow *fermata.Workflow
 	trigger  *definition.Trigger
 }
 
-// following lists the triggers of the workflows by the type of event.
+// following returns the triggers of the workflows by the type of event.
 func (s *Service) following(r store.Reader, workflows []*fermata.Workflow) map[fermata.EventType][]follower {
 	byType := map[fermata.EventType][]follower{}
 	for _, w := range workflows {
@@ -199,13 +197,13 @@ func (s *Service) following(r store.Reader, workflows []*fermata.Workflow) map[f
 	return byType
 }
 
-// sameTriggers reports whether two readings of a workflow follow the same events.
+// sameTriggers reports whether two versions of a workflow follow the same events.
 func sameTriggers(a, b *fermata.Workflow) bool {
 	return a.Name == b.Name && a.Hash == b.Hash && a.Enabled == b.Enabled
 }
 
-// fireEvent starts a run by an event, once. A workflow never follows itself, not
-// by way of others, either: what its own runs do would start it again without end.
+// fireEvent starts a run by an event, once. A workflow never follows its own runs, not even through other workflows.
+// Otherwise its own events would start it again without end.
 func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 	cause := object(e.Data)
 	ofGitHub := e.Type == fermata.EventLabelAdded || e.Type == fermata.EventDeploymentRequested
@@ -231,7 +229,7 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 		"actor": map[string]any{"kind": string(e.Actor.Kind), "name": e.Actor.Name}, "at": e.At.Format(time.RFC3339),
 	}
 	if e.TaskID == "" {
-		// Who reads the runs of the project does not read what is told of people, tokens and other projects.
+		// People that may read the runs of this project may not read events about people, tokens and other projects.
 		cause["data"] = map[string]any{}
 	}
 	behind, err := personBehind(tx, e)
@@ -248,9 +246,9 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 	})
 }
 
-// personBehind returns the person behind an event: who did what it tells, else who started the run of a workflow to which it
-// happened, or made the task. It returns nil where nobody is known. This person may not approve what the run asks where votes
-// are counted, no more than one who starts it by hand.
+// personBehind returns the person behind an event: the actor of the event, else the person that started its workflow
+// run or created its task. It returns nil if no person is known. Where votes are counted, this person may not approve
+// the run's requests, just as a person that starts the run by hand may not.
 func personBehind(tx *store.Tx, e *fermata.Event) (*fermata.Actor, error) {
 	if e.Actor.Kind == fermata.ActorHuman {
 		return &e.Actor, nil
@@ -272,9 +270,9 @@ func personBehind(tx *store.Tx, e *fermata.Event) (*fermata.Actor, error) {
 	return &t.CreatedBy, nil
 }
 
-// hears reports whether a workflow may learn of an event: of one in its own project, since
-// whoever reads the project reads what its runs were started by. What belongs to no task is
-// of the whole workspace, and for workflows of the default project.
+// hears reports whether a workflow may follow an event. It may follow events of its own project, because readers of the
+// project also read what started its runs. Events without a task belong to the whole workspace, and only workflows of
+// the default project may follow them.
 func hears(tx *store.Tx, w *fermata.Workflow, e *fermata.Event) (bool, error) {
 	if e.TaskID == "" {
 		return w.Project == fermata.DefaultProject, nil
@@ -286,8 +284,8 @@ func hears(tx *store.Tx, w *fermata.Workflow, e *fermata.Event) (bool, error) {
 	return err == nil && t.Project == w.Project, err
 }
 
-// ofRun is what a trigger knows of the run of a workflow to which an event happened: its workflow, its inputs, and the issue
-// that it is about, so that what follows it finds the issue, too. The workflow is null where the task is no run.
+// ofRun returns the trigger's data about the workflow run of an event: its workflow, its inputs, and the issue that it
+// is about. The run that follows then finds the issue, too. The workflow is null if the task is no workflow run.
 func ofRun(tx *store.Tx, id string) (map[string]any, error) {
 	none := map[string]any{"workflow": nil}
 	if id == "" {
@@ -313,12 +311,11 @@ func ofRun(tx *store.Tx, id string) (map[string]any, error) {
 	return about, nil
 }
 
-// fireLabel starts a run by a label. While a run for the same issue and label is
-// open, no other one starts.
+// fireLabel starts a run by a label. While a run for the same issue and label is open, no other one starts.
 func (s *Service) fireLabel(tx *store.Tx, f follower, e *fermata.Event, cause map[string]any) error {
 	name, _ := cause["label"].(string)
 	repository, _ := cause["repository"].(string)
-	// GitHub tells no case apart.
+	// GitHub ignores case in names.
 	if !strings.EqualFold(name, f.trigger.Label) || !f.trigger.IsOf(repository) {
 		return nil
 	}
@@ -337,7 +334,7 @@ func (s *Service) fireLabel(tx *store.Tx, f follower, e *fermata.Event, cause ma
 func (s *Service) fireDeployment(tx *store.Tx, f follower, e *fermata.Event, cause map[string]any) error {
 	environment, _ := cause["environment"].(string)
 	repository, _ := cause["repository"].(string)
-	// GitHub tells no case apart.
+	// GitHub ignores case in names.
 	isNamed := f.trigger.Environment == definition.AnyEnvironment || strings.EqualFold(environment, f.trigger.Environment)
 	if !isNamed || !f.trigger.IsOf(repository) {
 		return nil
@@ -349,8 +346,8 @@ func (s *Service) fireDeployment(tx *store.Tx, f follower, e *fermata.Event, cau
 	}
 	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
 		trigger: fermata.TriggerDeployment, cause: cause, behind: behind, key: fmt.Sprintf("deployment/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
-		// GitHub takes one decision for all that a run of Actions deploys to an environment. So a question about an earlier attempt
-		// must not be answered by whoever began a later one.
+		// GitHub takes one decision for everything that a run of Actions deploys to an environment. So the question
+		// about an earlier attempt must close. Otherwise the person that started a later attempt could answer it.
 		apart: strings.ToLower(fmt.Sprintf("deployment/%s/%v/%s", repository, cause["run"], environment)), replaces: true,
 	})
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Webhook starts a run by a request from outside, signed as Standard Webhooks
-// says unless the definition asks for no signature. The body is data, never a
-// template. The same id starts one run.
+// Webhook starts a run by a request from outside. The request must be signed as
+// Standard Webhooks says, unless the definition asks for no signature. The body
+// is data, never a template. Requests with the same id start one run.
 func (s *Service) Webhook(ctx context.Context, workspace, name string, header http.Header, body []byte) (string, error) {
 	r := s.db.In(ctx, workspace)
 	w, err := r.Workflow(name)
@@ -31,7 +31,7 @@ func (s *Service) Webhook(ctx context.Context, workspace, name string, header ht
 		}
 	}
 	if t == nil || !w.Enabled {
-		// A stranger learns no more than that.
+		// A stranger must not learn more than that.
 		return "", fermata.NotFound("workflow", name)
 	}
 	if t.Auth != definition.AuthNone {
@@ -84,7 +84,8 @@ func (s *Service) startHooked(ctx context.Context, d *definition.Workflow, w *fe
 	}
 	if body, ok := cause["body"].(map[string]any); ok {
 		for _, in := range d.Inputs {
-			// Of whatever type: what does not fit is told to the caller.
+			// The type does not matter here: checkInputs reports a wrong one to
+			// the caller.
 			if _, ok := given[in.Name]; !ok && body[in.Name] != nil {
 				given[in.Name] = body[in.Name]
 			}

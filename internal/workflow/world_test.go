@@ -32,7 +32,7 @@ var worker = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_1", Name: "worker", Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
 }
 
-// world is a server with workflows, without its edges.
+// world is a server with workflows, but without the HTTP API and channels.
 type world struct {
 	*testing.T
 	opts  store.Options
@@ -44,7 +44,8 @@ type world struct {
 	stop  func()
 }
 
-// bench holds the tools of a test: it notes every call, and does what it is told.
+// bench holds the tools of a test. It records every call, and does what the
+// test says.
 type bench struct {
 	mu    sync.Mutex
 	calls []tool.Call
@@ -72,7 +73,7 @@ func (t benchTool) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return tool.Result{Output: v}, err
 }
 
-// called lists the steps that called tools, in order.
+// called returns the steps that called tools, in order.
 func (b *bench) called() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,7 +84,7 @@ func (b *bench) called() []string {
 	return all
 }
 
-// key returns the keys under which a step called.
+// keys returns the keys with which a step called its tool.
 func (b *bench) keys(step string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,7 +103,7 @@ func (b *bench) on(name string, does func(ctx context.Context, c tool.Call) (any
 	b.does[name] = does
 }
 
-// toolNames are the tools of the tests.
+// toolNames are the names of the tools of the tests.
 var toolNames = []string{"note", "analyze", "apply", "check", "publish", "label", "github_comment"}
 
 // onBoth runs a test on both databases.
@@ -122,7 +123,8 @@ func newWorld(t *testing.T, opts store.Options) *world {
 	return w
 }
 
-// process makes another process on the same database, or the first one.
+// process returns the engine and the service of another process on the same
+// database, or of the first one.
 func (w *world) process(change func(o *workflow.Options)) (*engine.Engine, *workflow.Service) {
 	w.Helper()
 	e := engine.New(w.db, engine.Options{})
@@ -159,7 +161,7 @@ func (w *world) ok(err error) {
 	}
 }
 
-// put keeps a definition.
+// put stores a definition.
 func (w *world) put(source string) *fermata.Workflow {
 	w.Helper()
 	d, err := w.s.Put(w.Context(), admin, "", workflow.Definition{Source: source})
@@ -167,7 +169,7 @@ func (w *world) put(source string) *fermata.Workflow {
 	return d
 }
 
-// run puts a definition and starts it by hand.
+// run stores a definition and starts it by hand.
 func (w *world) run(source string, inputs map[string]any) *fermata.WorkflowRun {
 	w.Helper()
 	d := w.put(source)
@@ -201,7 +203,7 @@ func (w *world) await(id string, states ...fermata.TaskState) *fermata.WorkflowR
 	}
 }
 
-// pause lets others work.
+// pause lets other goroutines work.
 func (w *world) pause() {
 	select {
 	case <-time.After(25 * time.Millisecond):
@@ -210,7 +212,7 @@ func (w *world) pause() {
 	}
 }
 
-// asked waits until the run stands on a question, and returns it.
+// asked waits until the run stops on a question, and returns the question.
 func (w *world) asked(id string) *fermata.Question {
 	w.Helper()
 	run := w.await(id, fermata.TaskAwaitingInput, fermata.TaskAwaitingApproval)
@@ -229,7 +231,7 @@ func (w *world) answerAs(c fermata.Caller, q *fermata.Question, a fermata.Answer
 	w.ok(err)
 }
 
-// operator adds a person who may change workflows.
+// operator adds a member that may change workflows.
 func (w *world) operator() fermata.Caller {
 	w.Helper()
 	m, err := w.e.AddMember(w.Context(), admin, engine.NewMember{Handle: "olga", Role: fermata.RoleOperator})
@@ -239,7 +241,7 @@ func (w *world) operator() fermata.Caller {
 	return c
 }
 
-// describe says what became of the steps, a word each.
+// describe returns the states of the steps, one word for each.
 func (w *world) describe(run *fermata.WorkflowRun) string {
 	text := ""
 	for _, s := range run.Steps {
@@ -294,7 +296,7 @@ func (w *world) awaitEnd(id string) *fermata.WorkflowRun {
 
 func sqlite(t *testing.T) store.Options { return storetest.SQLite(t) }
 
-// until waits until something holds.
+// until waits until holds returns true.
 func (w *world) until(what string, holds func() bool) {
 	w.Helper()
 	for deadline := time.Now().Add(patience.Limit()); !holds(); w.pause() {

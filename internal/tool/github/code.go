@@ -46,7 +46,8 @@ var createBranch = kind{
 	},
 }
 
-// commit is where a ref stands; without one, the default branch.
+// commit returns the SHA of a ref. If ref is "", it returns the SHA of the
+// default branch.
 func (d *desk) commit(ctx context.Context, at github.Place, ref string) (string, error) {
 	if ref == "" {
 		base, err := d.client.DefaultBranch(ctx, at)
@@ -63,7 +64,7 @@ func (d *desk) commit(ctx context.Context, at github.Place, ref string) (string,
 	return sha, err
 }
 
-// pullInput is the input of a pull request. Everything has a usual value.
+// pullInput is the input of a pull request. Every field is optional.
 type pullInput struct {
 	where
 	Title  string   `json:"title"`
@@ -118,7 +119,7 @@ var createPull = kind{
 	},
 }
 
-// newPull fills in what the step leaves out.
+// newPull fills in the fields that the step leaves out.
 func (d *desk) newPull(ctx context.Context, at github.Place, in *pullInput) (github.NewPull, error) {
 	p := github.NewPull{
 		Title: in.Title, Body: in.Body, Head: cmp.Or(in.Head, d.workingBranch()), Base: in.Base, Draft: in.Draft, Key: d.call.Key,
@@ -149,7 +150,8 @@ func (d *desk) newPull(ctx context.Context, at github.Place, in *pullInput) (git
 	return p, nil
 }
 
-// pendingWait is how long a step that expects success waits before it looks again.
+// pendingWait is how long a step that expects success waits before it reads the
+// checks again.
 const pendingWait = 15 * time.Second
 
 var checks = kind{
@@ -191,7 +193,7 @@ var checks = kind{
 	},
 }
 
-// checked is what the checks of a commit come to.
+// checked returns the result of the checks of a commit.
 func (d *desk) checked(ctx context.Context, at github.Place, sha, expect string) (tool.Result, error) {
 	all, state, err := d.client.Checks(ctx, at, sha)
 	if err != nil {
@@ -218,8 +220,8 @@ func (d *desk) checked(ctx context.Context, at github.Place, sha, expect string)
 	}}, nil
 }
 
-// checksFailure is the failure of checks that did not succeed: what is not done yet
-// can be looked at again.
+// checksFailure returns the failure of checks that did not succeed. If some are
+// not done yet, a retry may help.
 func checksFailure(state github.CheckState, sha string, failed, pending []any) error {
 	var e *fermata.Error
 	switch state {

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// deploymentStates are what a step says of a deployment, as GitHub reads it.
+// deploymentStates maps the states in a step to the states in GitHub's API.
 var deploymentStates = map[string]string{"waiting": "", "approved": github.DeploymentApproved, "rejected": github.DeploymentRejected}
 
 var deployment = kind{

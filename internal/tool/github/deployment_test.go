@@ -7,7 +7,7 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// deploying is a world whose run was started by a deployment that waits.
+// deploying returns a world whose run was started by a waiting deployment.
 func deploying(t *testing.T) (w *world, run int64) {
 	t.Helper()
 	w = newWorld(t)
@@ -30,7 +30,7 @@ func TestDeploymentIsApproved(t *testing.T) {
 	if state, reports := w.hub.Deployment(run); state != "" || len(reports) != 1 {
 		t.Errorf("it is %q, with %d reports", state, len(reports))
 	}
-	// The answer to the first try is lost.
+	// The response to the first request is lost.
 	w.hub.HangUp("POST /repos/octo/hello/actions/runs")
 	w.fails("github_deployment", map[string]any{"state": "approved", "comment": "Two people agreed."}, false, "cannot be reached")
 	out := w.do("github_deployment", map[string]any{"state": "approved", "comment": "Two people agreed."})

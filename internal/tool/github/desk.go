@@ -11,20 +11,20 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// desk is one call with the account that does it.
+// desk is one call of a tool, with the GitHub account that it uses.
 type desk struct {
 	account
 	call tool.Call
 }
 
-// where are the fields by which an input names its place.
+// where holds the fields in which an input names its repository or issue.
 type where struct {
 	Repo  string `json:"repo"`
 	Issue any    `json:"issue"`
 }
 
-// repository is the place that the input names, else the one whose event began
-// the run, else the channel's.
+// repository returns the repository that the input names, else the one whose
+// event started the run, else the channel's.
 func (d *desk) repository(w where) (github.Place, error) {
 	name := first(w.Repo, text(d.call.Trigger["repository"]), d.settings.Repository)
 	if name == "" {
@@ -38,8 +38,8 @@ func (d *desk) repository(w where) (github.Place, error) {
 	return at, d.allowed(at)
 }
 
-// issue is the place that the input names, else the one in the run's inputs,
-// else the one whose event began the run.
+// issue returns the issue that the input names, else the one in the run's
+// inputs, else the one whose event started the run.
 func (d *desk) issue(w where) (github.Place, error) {
 	at, named, err := d.anyIssue(w)
 	if err == nil && !named {
@@ -49,7 +49,7 @@ func (d *desk) issue(w where) (github.Place, error) {
 	return at, err
 }
 
-// anyIssue is the issue, if there is one.
+// anyIssue returns the issue as issue does. It reports whether there is one.
 func (d *desk) anyIssue(w where) (at github.Place, named bool, err error) {
 	name := first(text(w.Issue), text(d.call.Inputs["issue"]), text(d.call.Trigger["issue"]))
 	if name == "" {
@@ -62,8 +62,8 @@ func (d *desk) anyIssue(w where) (at github.Place, named bool, err error) {
 	return at, true, d.allowed(at)
 }
 
-// allowed refuses repositories that the channel does not name: what an agent
-// says cannot make its account write anywhere.
+// allowed refuses repositories that the channel does not name. So the words of
+// an agent cannot make the account write to any other repository.
 func (d *desk) allowed(at github.Place) error {
 	if d.settings.Allows(at) {
 		return nil
@@ -72,13 +72,13 @@ func (d *desk) allowed(at github.Place) error {
 		WithHint("add it to the channel's repositories")
 }
 
-// workingBranch is the branch on which the steps of the run work.
+// workingBranch returns the branch on which the steps of the run work.
 func (d *desk) workingBranch() string { return "fermata/" + d.call.RunID }
 
-// read reads the input of the call.
+// read decodes the input of the call.
 func (d *desk) read(into any) error { return tool.Read(d.call.Input, into) }
 
-// first returns the first text that says something.
+// first returns the first text that is not blank, trimmed.
 func first(texts ...string) string {
 	for _, t := range texts {
 		if t = strings.TrimSpace(t); t != "" {
@@ -88,7 +88,7 @@ func first(texts ...string) string {
 	return ""
 }
 
-// text is a name or a number as a person writes it.
+// text returns a name or a number as a person writes it.
 func text(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -104,7 +104,7 @@ func text(value any) string {
 	}
 }
 
-// list is a list of texts as outputs have it.
+// list converts a list of texts for an output.
 func list(texts []string) []any {
 	all := make([]any, 0, len(texts))
 	for _, t := range texts {

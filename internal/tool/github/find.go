@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// usualFound is how many issues are given where the step does not say.
+// usualFound is how many issues are returned if the step does not say.
 const usualFound = 30
 
 // about are the fields that every issue and pull request has in an output.
@@ -23,7 +23,7 @@ var about = fields{
 	"labels": texts, "assignees": texts, "is_pull_request": aFlag, "created_at": aText, "updated_at": aText, "url": aText,
 }
 
-// describe returns what an output says of an issue.
+// describe returns the fields of an issue for an output.
 func describe(at github.Place, i *gh.Issue) map[string]any {
 	labels, assignees := []any{}, []any{}
 	for _, l := range i.Labels {
@@ -48,7 +48,7 @@ func describeAll(at github.Place, issues []*gh.Issue) []any {
 }
 
 var (
-	// ordered are the fields of an input that say which issues come first, and how many are given.
+	// ordered are the input fields for the order of the issues and for their number.
 	ordered = mergeFields(inRepo, fields{
 		"sort":  map[string]any{"enum": []string{"created", "updated", "comments"}},
 		"order": map[string]any{"enum": []string{"asc", "desc"}},
@@ -57,7 +57,7 @@ var (
 	manyIssues = map[string]any{"type": "array", "items": map[string]any{"type": "object", "properties": about}}
 )
 
-// order is how an input says which issues come first, and how many are given.
+// order is the part of an input with the order of the issues and their number.
 type order struct {
 	Repo  string `json:"repo"`
 	Sort  string `json:"sort"`
@@ -110,7 +110,7 @@ var listIssues = kind{
 	},
 }
 
-// instant reads an instant that may be left out.
+// instant parses an optional instant.
 func instant(field, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -122,7 +122,7 @@ func instant(field, text string) (time.Time, error) {
 	return t, nil
 }
 
-// elsewhere finds the qualifiers that would search beyond the repository.
+// elsewhere matches qualifiers that would search outside the repository.
 var elsewhere = regexp.MustCompile(`(?i)(?:^|[\s(-])(repo|org|user):`)
 
 var search = kind{

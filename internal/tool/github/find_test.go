@@ -7,7 +7,7 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// numbers are those of the issues that a tool found.
+// numbers returns the numbers of the issues that a tool found.
 func numbers(t *testing.T, out map[string]any) []int {
 	t.Helper()
 	found := []int{}
@@ -17,7 +17,7 @@ func numbers(t *testing.T, out map[string]any) []int {
 	return found
 }
 
-// withIssues makes the issues 11 to 13, and the pull request 14.
+// withIssues creates the issues 11 to 13, and the pull request 14.
 func withIssues(w *world) {
 	w.t.Helper()
 	for n := 11; n <= 13; n++ {
@@ -69,7 +69,7 @@ func TestListIssues(t *testing.T) {
 	w.fails("github_list_issues", map[string]any{"repo": "evil/other"}, true, "may not work on evil/other")
 }
 
-// TestListManyIssues: pull requests between the issues do not hide that there are more pages.
+// TestListManyIssues checks that pull requests between the issues do not hide that there are more pages.
 func TestListManyIssues(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

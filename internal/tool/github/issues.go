@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// forIssues are the permissions for working on issues and pull requests.
+// forIssues are the permissions for work on issues and pull requests.
 const forIssues = "Issues: read and write, and for pull requests Pull requests: read and write"
 
 var readIssue = kind{
@@ -46,7 +46,7 @@ var readIssue = kind{
 	},
 }
 
-// latestComments reads the latest comments of an issue, oldest first.
+// latestComments returns the latest comments of an issue, oldest first.
 func (d *desk) latestComments(ctx context.Context, at github.Place, most int) ([]any, error) {
 	all := []any{}
 	if most == 0 {
@@ -90,7 +90,7 @@ var comment = kind{
 	},
 }
 
-// labelling is what changes the labels of an issue.
+// labelling returns a tool that changes the labels of an issue.
 func labelling(name, description, note string, change func(ctx context.Context, c *github.Client, at github.Place, labels []string) ([]string, error)) kind {
 	return kind{
 		info: info(name, description,

@@ -12,10 +12,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// verdicts are what a review says, as a step writes it and as GitHub reads it.
+// verdicts maps the verdicts in a step to the verdicts in GitHub's API.
 var verdicts = map[string]string{"comment": "COMMENT", "approve": "APPROVE", "request_changes": "REQUEST_CHANGES"}
 
-// remark is what a review says of some lines.
+// remark is a comment of a review on some lines.
 type remark struct {
 	Path      string `json:"path"`
 	Line      int    `json:"line"`
@@ -24,7 +24,7 @@ type remark struct {
 	Body      string `json:"body"`
 }
 
-// remarks is the schema of remarks.
+// remarks is the JSON Schema of the remarks.
 var remarks = map[string]any{
 	"type": "array", "maxItems": 100, "description": "What is said of lines that the pull request changes.",
 	"items": map[string]any{
@@ -84,7 +84,7 @@ var review = kind{
 	},
 }
 
-// drafts returns remarks as GitHub takes them.
+// drafts converts remarks to the form of GitHub's API.
 func drafts(all []remark) []*gh.DraftReviewComment {
 	var drafts []*gh.DraftReviewComment
 	for _, r := range all {

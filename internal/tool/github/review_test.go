@@ -13,7 +13,7 @@ func TestReview(t *testing.T) {
 		"pull": pull, "verdict": "request_changes", "body": "The gate still sticks.",
 		"remarks": []any{map[string]any{"path": "gate.go", "line": 12, "start_line": 10, "body": "Oil it *here*."}},
 	}
-	// The answer to the first try is lost.
+	// The response to the first request is lost.
 	w.hub.HangUp("POST /repos/octo/hello/pulls")
 	w.fails("github_review", input, false, "cannot be reached")
 	out := w.do("github_review", input)
@@ -33,7 +33,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// TestReviewOfTheRunsPull: what began the run can be a pull request.
+// TestReviewOfTheRunsPull reviews the pull request that started the run.
 func TestReviewOfTheRunsPull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -37,11 +37,11 @@ func mergeFields(some, more fields) fields {
 	return all
 }
 
-// takes is the schema of an input. Without "required", every field may be left
-// out.
+// takes returns the schema of an input. Fields that are not in required are
+// optional.
 func takes(f fields, required ...string) json.RawMessage { return object(f, false, required) }
 
-// gives is the schema of an output, which has all the fields.
+// gives returns the schema of an output, which has all the fields.
 func gives(f fields) json.RawMessage { return object(f, true, slices.Sorted(maps.Keys(f))) }
 
 func object(f fields, more bool, required []string) json.RawMessage {
@@ -53,12 +53,12 @@ func object(f fields, more bool, required []string) json.RawMessage {
 	}
 	raw, err := json.Marshal(schema)
 	if err != nil {
-		panic(err) // nothing in it can fail
+		panic(err) // the values above can always be encoded
 	}
 	return raw
 }
 
-// info describes a tool.
+// info returns the description of a tool.
 func info(name, description string, input, output json.RawMessage) tool.Info {
 	return tool.Info{Name: name, Description: description, Input: input, Output: output, Idempotent: true}
 }

@@ -1,6 +1,6 @@
-// Package github holds the tools that work on issues, branches, pull requests
-// and checks at GitHub, as the account of the workspace's GitHub channel. Called
-// again with the same key, a tool does nothing twice.
+// Package github holds the tools for issues, branches, pull requests and checks
+// at GitHub. They use the account of the workspace's GitHub channel. If a tool
+// is called again with the same key, it repeats no effect.
 package github
 
 import (
@@ -15,16 +15,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// Options are what the tools work with.
+// Options configure the tools.
 type Options struct {
-	// Settings are those of the workspace's GitHub channel. An error with
-	// [fermata.CodeNotFound] says that it has none.
+	// Settings returns the settings of the workspace's GitHub channel. An error
+	// with [fermata.CodeNotFound] means that the workspace has no such channel.
 	Settings func(ctx context.Context, workspace string) (github.Settings, error)
-	// HTTP sends the requests; nil takes the usual client.
+	// HTTP sends the requests; nil means http.DefaultClient.
 	HTTP *http.Client
 }
 
-// New returns the tools.
+// New returns all tools.
 func New(o Options) []tool.Tool {
 	if o.HTTP == nil {
 		o.HTTP = http.DefaultClient
@@ -38,15 +38,15 @@ func New(o Options) []tool.Tool {
 	return tools
 }
 
-// kind is one of the tools.
+// kind describes one of the tools.
 type kind struct {
 	info tool.Info
-	// needs are the permissions without which GitHub refuses it.
+	// needs names the GitHub permissions that the tool requires.
 	needs string
 	do    func(ctx context.Context, d *desk) (tool.Result, error)
 }
 
-// one is a kind with the accounts to do it with.
+// one is a tool together with the accounts that it can use.
 type one struct {
 	kind
 	accounts *accounts
@@ -68,8 +68,8 @@ func (o *one) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return result, nil
 }
 
-// judge says whether trying again can help. A right that is missing is not
-// there a minute later.
+// judge says whether a retry can help. A missing permission will not appear
+// within a minute.
 func (o *one) judge(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -90,14 +90,14 @@ func (o *one) judge(ctx context.Context, err error) error {
 	return tool.Hopeless(e)
 }
 
-// account is a client with the settings that it was made of.
+// account is a client with the settings from which it was made.
 type account struct {
 	settings github.Settings
 	client   *github.Client
 }
 
-// accounts keep a client for each workspace: the token of an App's installation
-// lasts an hour.
+// accounts caches one client for each workspace, because the token of an App's
+// installation lasts an hour.
 type accounts struct {
 	opts Options
 
@@ -105,7 +105,8 @@ type accounts struct {
 	clients map[string]account
 }
 
-// accountOf returns the account of a workspace as its channel is set now.
+// accountOf returns the account of a workspace with the present settings of its
+// channel.
 func (a *accounts) accountOf(ctx context.Context, workspace string) (account, error) {
 	settings, err := a.opts.Settings(ctx, workspace)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {

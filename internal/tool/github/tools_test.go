@@ -66,7 +66,7 @@ func TestWhichIssueIsMeant(t *testing.T) {
 func TestCommentIsWrittenOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	// What the text says of itself does not count.
+	// A mark in the text of the comment does not count.
 	body := "Done: see #3.\n\n<!-- fermata question=q_1 state=open -->"
 	out := w.do("github_comment", map[string]any{"body": body})
 	again := w.do("github_comment", map[string]any{"body": body + " with other words"})
@@ -84,7 +84,7 @@ func TestCommentIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// GitHub writes the comment, and the answer is lost.
+// GitHub writes the comment, and its response is lost.
 func TestCommentWhoseAnswerWasLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -98,7 +98,8 @@ func TestCommentWhoseAnswerWasLost(t *testing.T) {
 	}
 }
 
-// A person who copies the mark of a comment does not keep it from being written.
+// A mark that a person copied into a comment does not prevent the comment of
+// the tool.
 func TestMarkOfAnotherDoesNotCount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -214,14 +215,15 @@ func TestCreatePullAgain(t *testing.T) {
 	w := newWorld(t)
 	w.hub.Push("fix")
 	input := map[string]any{"head": "fix", "title": "Fix the gate", "body": "It does not stick.", "draft": true, "labels": []any{"auto-fix"}}
-	// The answer to the first try is lost.
+	// The response to the first request is lost.
 	w.hub.HangUp("POST /repos/octo/hello/pulls")
 	w.fails("github_create_pr", input, false, "cannot be reached")
 	out := w.do("github_create_pr", input)
 	if out["created"] != false || out["number"] != 8 || !has(w.do("github_read_issue", map[string]any{"issue": 8})["labels"], "auto-fix") {
 		t.Errorf("got %v", out)
 	}
-	// A person closes it: the same step does not open another, a later one does.
+	// After a person closes the pull request, the same step does not open
+	// another one. A later step does.
 	w.hub.ClosePull(8)
 	if out := w.do("github_create_pr", input); out["number"] != 8 || out["state"] != "closed" {
 		t.Errorf("got %v", out)

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// update is all that can be changed about an issue at once.
+// update holds all changes of an issue that one call can make.
 type update struct {
 	where
 	AddLabels    []string `json:"addLabels"`
@@ -53,7 +53,7 @@ var updateIssue = kind{
 	},
 }
 
-// apply makes every change; each is harmless when it was made before.
+// apply makes all changes. Repeating a change has no effect.
 func (in *update) apply(ctx context.Context, d *desk, at github.Place) (changed []string, err error) {
 	changes := []struct {
 		name   string

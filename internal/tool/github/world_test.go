@@ -20,12 +20,13 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// world is a GitHub with the tools beside it.
+// world is a fake GitHub with the tools that use it.
 type world struct {
 	t     *testing.T
 	hub   *standin.Server
 	tools map[string]tool.Tool
-	// settings are those of the channel; nil is none.
+	// settings are the settings of the channel; nil means that there is no
+	// channel.
 	settings map[string]any
 	call     tool.Call
 }
@@ -79,7 +80,7 @@ func (w *world) try(name string, input map[string]any) (map[string]any, error) {
 	return r.Output.(map[string]any), nil
 }
 
-// do calls a tool that does it.
+// do calls a tool that must succeed.
 func (w *world) do(name string, input map[string]any) map[string]any {
 	w.t.Helper()
 	out, err := w.try(name, input)
@@ -89,8 +90,8 @@ func (w *world) do(name string, input map[string]any) map[string]any {
 	return out
 }
 
-// fails calls a tool that fails for good, or for now, with these words in the
-// message or the hint.
+// fails calls a tool that must fail, permanently or not, with these words in
+// the message or the hint.
 func (w *world) fails(name string, input map[string]any, permanent bool, words ...string) {
 	w.t.Helper()
 	out, err := w.try(name, input)
@@ -124,7 +125,7 @@ func check(t *testing.T, schema json.RawMessage, value any) {
 	}
 }
 
-// count is how often something was asked for since the last count.
+// count returns how often a request was sent since the last call of count.
 func (w *world) count(request string) int {
 	n := 0
 	for _, r := range w.hub.Requests() {
@@ -147,5 +148,5 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// soon is a moment in which limits end.
+// soon returns a time in one minute, at which rate limits end.
 func soon() time.Time { return time.Now().Add(time.Minute) }

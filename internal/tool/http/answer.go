@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// longestWait is the longest that a server can ask to wait.
+	// longestWait is the longest wait before a retry that a server can ask for.
 	longestWait = time.Hour
-	// shownBody is how much of a refusal is told, in bytes.
+	// shownBody is how much of a refusal's body is shown, in bytes.
 	shownBody = 500
 )
 
-// answer is what came back.
+// answer is the response to a request.
 type answer struct {
 	Status  int
 	Headers map[string]string
@@ -30,7 +30,7 @@ type answer struct {
 	body    []byte
 }
 
-// read reads an answer to its end.
+// read reads a response to its end.
 func read(ctx context.Context, req *http.Request, resp *http.Response) (*answer, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, tool.MostOutput+1))
 	if err != nil {
@@ -48,7 +48,7 @@ func read(ctx context.Context, req *http.Request, resp *http.Response) (*answer,
 	return a, nil
 }
 
-// output is the answer as steps see it.
+// output returns the response in the form that steps read.
 func (a *answer) output() (map[string]any, error) {
 	headers := map[string]any{}
 	for name, value := range a.Headers {
@@ -71,11 +71,11 @@ func (a *answer) output() (map[string]any, error) {
 	return out, nil
 }
 
-// isText reports whether a database takes it as text.
+// isText reports whether a database can store b as text.
 func isText(b []byte) bool { return utf8.Valid(b) && !strings.ContainsRune(string(b), 0) }
 
-// refusal is the failure of an answer that is not the expected one. A server
-// that is busy or broken may be better at the next try.
+// refusal returns the failure for a response with an unexpected status. If the
+// server is busy or broken, a retry may help.
 func (a *answer) refusal(req *http.Request, resp *http.Response) error {
 	message := req.Method + " " + req.URL.Host + " answered " + resp.Status
 	if shown := a.excerpt(); shown != "" {
@@ -114,7 +114,8 @@ func codeOf(status int) fermata.Code {
 	}
 }
 
-// excerpt is the beginning of the answer, on one line, where it is text.
+// excerpt returns the beginning of the body on one line, or "" if the body is
+// no text.
 func (a *answer) excerpt() string {
 	if !isText(a.body) {
 		return ""

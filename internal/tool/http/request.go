@@ -30,7 +30,7 @@ type request struct {
 	ExpectStatus statuses         `json:"expect_status"`
 }
 
-// statuses are one status, or a list of them.
+// statuses is one HTTP status or a list of them.
 type statuses []int
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -43,14 +43,15 @@ func (s *statuses) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]int)(s))
 }
 
-// keyHeader tells a server that it has seen a request before.
+// keyHeader is the header by which a server recognizes a repeated request.
 const keyHeader = "Idempotency-Key"
 
-// notOurs are headers that belong to the connection.
+// notOurs are headers that belong to the connection, so that a step cannot set
+// them.
 var notOurs = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade", "Te", "Trailer"}
 
-// build makes the request. The key goes with everything that may change
-// something, unless the step names one of its own.
+// build returns the HTTP request. Except for GET and HEAD it carries the
+// idempotency key, unless the step sets its own.
 func (in *request) build(ctx context.Context, key string) (*http.Request, error) {
 	to, err := outbound.ParseURL("url", in.URL)
 	if err != nil {
@@ -82,8 +83,8 @@ func (in *request) build(ctx context.Context, key string) (*http.Request, error)
 	return req, in.setHeaders(req.Header)
 }
 
-// query adds names to those of the address, which stays as it is written where
-// nothing is added.
+// query adds the parameters of the step to the query of the URL. If there are
+// none, the query stays as it is written.
 func (in *request) query(have url.Values, written string) (string, error) {
 	if len(in.Query) == 0 {
 		return written, nil
@@ -107,7 +108,7 @@ func (in *request) query(have url.Values, written string) (string, error) {
 	return have.Encode(), nil
 }
 
-// body returns what is sent and its media type.
+// body returns the body of the request and its media type.
 func (in *request) body() (io.Reader, string, error) {
 	switch {
 	case in.Body != nil && in.JSON != nil:
@@ -139,7 +140,7 @@ func (in *request) setHeaders(h http.Header) error {
 	return nil
 }
 
-// scalar is a value as it is written in an address or a header.
+// scalar returns a value as text for a URL or a header.
 func scalar(field string, value any) (string, error) {
 	switch v := value.(type) {
 	case string:

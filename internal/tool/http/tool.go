@@ -1,5 +1,5 @@
-// Package http is the tool "http": one request to an address that a workflow
-// names. Where it may go is decided by the client that it is given.
+// Package http implements the tool "http": one request to a URL that a workflow
+// names. The HTTP client that it is given decides which addresses it may reach.
 package http
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// Name is what steps call the tool.
+// Name is the name of the tool in steps.
 const Name = "http"
 
 var input = json.RawMessage(`{
@@ -56,12 +56,12 @@ var output = json.RawMessage(`{
   }
 }`)
 
-// Tool sends requests. Many goroutines may use it.
+// Tool sends HTTP requests. It is safe for concurrent use.
 type Tool struct{ client *http.Client }
 
 var _ tool.Tool = (*Tool)(nil)
 
-// New returns the tool. The client decides which addresses may be reached; see
+// New returns the tool. The client decides which addresses it may reach; see
 // [outbound.Client].
 func New(client *http.Client) *Tool { return &Tool{client: client} }
 
@@ -107,9 +107,10 @@ func (t *Tool) send(ctx context.Context, in *request, req *http.Request) (tool.R
 	return tool.Result{Output: out, Note: fmt.Sprintf("%s %s answered %d", req.Method, req.URL.Host, a.Status)}, err
 }
 
-// isRepeatable reports whether a request that failed can be sent again without
-// doing anything twice: its method is idempotent (RFC 9110 section 9.2.2), or the
-// server was not reached or refused it as one too many (RFC 6585 section 4).
+// isRepeatable reports whether a failed request can be sent again without a
+// second effect. Its method may be idempotent (RFC 9110 section 9.2.2). The
+// server may not have been reached, or may have refused the request by its rate
+// limit (RFC 6585 section 4).
 func isRepeatable(method string, err error) bool {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete:
@@ -119,7 +120,7 @@ func isRepeatable(method string, err error) bool {
 	return network && op.Op == "dial" || fermata.CodeOf(err) == fermata.CodeRateLimited
 }
 
-// expects reports whether the status is one of success.
+// expects reports whether the status counts as success.
 func (in *request) expects(status int) bool {
 	if len(in.ExpectStatus) == 0 {
 		return status/100 == 2
@@ -127,13 +128,13 @@ func (in *request) expects(status int) bool {
 	return slices.Contains(in.ExpectStatus, status)
 }
 
-// unreachedFailure is the failure of a request that got no answer. The address is
-// told without its query, which may hold what is secret.
+// unreachedFailure returns the failure of a request without a response. The
+// message leaves out the query of the URL, which may contain a secret.
 func unreachedFailure(ctx context.Context, req *http.Request, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	// What the client adds to an error is the whole address.
+	// The client's error contains the whole URL.
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err
 	}

@@ -23,7 +23,7 @@ import (
 	httptool "github.com/fermata-hq/fermata/internal/tool/http"
 )
 
-// server answers as its paths say.
+// server returns a server whose paths describe their responses.
 func server(t *testing.T) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -174,7 +174,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// What is sent twice without harm may be tried again where its step does not say so.
+// A request that can be sent twice without harm is retried although its step
+// does not say so.
 func TestFailuresThatAreSafeToRetry(t *testing.T) {
 	t.Parallel()
 	s := server(t)
@@ -244,7 +245,7 @@ func TestSchemasAreValid(t *testing.T) {
 	}
 }
 
-// call calls the tool with an address of the server.
+// call calls the tool. A url without a host is a path of the server.
 func call(t *testing.T, s *httptest.Server, input map[string]any) (map[string]any, error) {
 	t.Helper()
 	if path, _ := input["url"].(string); strings.HasPrefix(path, "/") {

@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// KeyMeta is where a call's key stands in its _meta, for servers that want to
-// know whether they did it before.
+// KeyMeta is the name in a call's _meta of its idempotency key. A server can
+// use it to recognize a repeated call.
 const KeyMeta = "fermata/idempotency_key"
 
 // Call implements [tool.Tool].
@@ -35,8 +35,8 @@ func (o *one) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return o.output(result, text, leftOut)
 }
 
-// send calls the tool. A server that has forgotten the session did nothing yet,
-// so it is asked once more in a new one.
+// send calls the tool. If the server has lost the session, it did nothing yet,
+// so the call is repeated once in a new session.
 func (o *one) send(ctx context.Context, p *mcp.CallToolParams) (*mcp.CallToolResult, error) {
 	for again := false; ; again = true {
 		live, err := o.link.open(ctx)
@@ -57,11 +57,11 @@ func (o *one) send(ctx context.Context, p *mcp.CallToolParams) (*mcp.CallToolRes
 	}
 }
 
-// codeRejected is the code of the client's own error where a request did not
+// codeRejected is the code of the client's own error for a request that did not
 // reach the server.
 const codeRejected = -32005
 
-// explainFailure explains an error that is no result of the tool.
+// explainFailure converts an error that is not a result of the tool.
 func (o *one) explainFailure(live *live, err error) error {
 	refused, answered := errors.AsType[*jsonrpc.Error](err)
 	unsent := answered && refused.Code == codeRejected
@@ -82,7 +82,7 @@ func (o *one) explainFailure(live *live, err error) error {
 	}
 }
 
-// output is what the tool returned: structured, else its text.
+// output returns the result of the tool: its structured content, else its text.
 func (o *one) output(result *mcp.CallToolResult, text string, leftOut []string) (tool.Result, error) {
 	out := tool.Result{Output: text, Note: o.link.name + "." + o.name}
 	size := len(text)
@@ -105,7 +105,8 @@ func (o *one) output(result *mcp.CallToolResult, text string, leftOut []string) 
 	return out, nil
 }
 
-// textOf joins the texts of a result, and names what else was in it.
+// textOf returns the texts of a result, joined, and names the other parts of
+// it.
 func textOf(content []mcp.Content) (text string, leftOut []string) {
 	var parts []string
 	for _, c := range content {
@@ -131,7 +132,7 @@ func textOf(content []mcp.Content) (text string, leftOut []string) {
 	return strings.Join(parts, "\n"), leftOut
 }
 
-// longestWords is how much of what a server said stands in a failure, in bytes.
+// longestWords is how many bytes of a server's text an error contains.
 const longestWords = 2000
 
 func clip(s string) string {

@@ -19,27 +19,28 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// connectTime is how long making a connection may take.
+// connectTime is the time limit for making a connection.
 const connectTime = 30 * time.Second
 
-// link is the way to one server.
+// link manages the connection to one server.
 type link struct {
 	name   string
 	server Server
 	opts   *Options
-	// connecting is held by the one who connects; the others wait.
+	// connecting is a lock that a goroutine holds while it connects. The others
+	// wait for it.
 	connecting chan struct{}
 
 	mu   sync.Mutex
 	live *live
 }
 
-// live is a connection.
+// live is an open connection.
 type live struct {
 	session *mcp.ClientSession
-	// program is the server's; nil for one with an address.
+	// program is the program of the server; nil for a server with a URL.
 	program *program
-	// carrier sends the requests to one with an address.
+	// carrier sends the requests to a server with a URL.
 	carrier *carrier
 }
 
@@ -47,7 +48,7 @@ func newLink(name string, s Server, o *Options) *link {
 	return &link{name: name, server: s, opts: o, connecting: make(chan struct{}, 1)}
 }
 
-// open returns the connection, or makes one.
+// open returns the open connection, or makes a new one.
 func (l *link) open(ctx context.Context) (*live, error) {
 	select {
 	case l.connecting <- struct{}{}:
@@ -65,7 +66,7 @@ func (l *link) open(ctx context.Context) (*live, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.live = made
-	// A server that goes away is noticed before the next call.
+	// This notices that a server went away before the next call does.
 	go func() {
 		_ = made.session.Wait()
 		l.drop(made)
@@ -79,7 +80,7 @@ func (l *link) current() *live {
 	return l.live
 }
 
-// drop forgets a connection that broke.
+// drop removes and closes a broken connection.
 func (l *link) drop(broken *live) {
 	l.mu.Lock()
 	if l.live == broken {
@@ -95,7 +96,8 @@ func (l *link) close() {
 	}
 }
 
-// close ends the session, and the program behind it. It may be called again.
+// close ends the session and the program behind it. It may be called more than
+// once.
 func (v *live) close() {
 	if v.session != nil {
 		_ = v.session.Close()
@@ -103,7 +105,7 @@ func (v *live) close() {
 	v.program.stop()
 }
 
-// connect makes a connection.
+// connect makes a new connection.
 func (l *link) connect(ctx context.Context) (*live, error) {
 	v := &live{}
 	transport, err := l.transport(ctx, v)
@@ -124,7 +126,8 @@ func (l *link) connect(ctx context.Context) (*live, error) {
 	return v, nil
 }
 
-// transport returns the way to the server, which it starts if it is a program.
+// transport returns the transport to the server. If the server is a program, it
+// starts the program.
 func (l *link) transport(ctx context.Context, v *live) (mcp.Transport, error) {
 	if l.server.URL != "" {
 		headers, err := l.server.headers()
@@ -134,7 +137,7 @@ func (l *link) transport(ctx context.Context, v *live) (mcp.Transport, error) {
 		v.carrier = &carrier{base: l.opts.HTTP.Transport, headers: headers}
 		return &mcp.StreamableClientTransport{
 			Endpoint: l.server.URL, DisableStandaloneSSE: true, MaxEventSize: longestResponse,
-			// A stream lasts as long as the call does.
+			// There is no timeout here: a stream lasts as long as its call.
 			HTTPClient: &http.Client{Transport: v.carrier, CheckRedirect: l.opts.HTTP.CheckRedirect},
 		}, nil
 	}
@@ -153,7 +156,7 @@ func (l *link) transport(ctx context.Context, v *live) (mcp.Transport, error) {
 	return v.program.transport(), nil
 }
 
-// nameServer says which server an error is about.
+// nameServer adds the name of the server to an error.
 func (l *link) nameServer(err error) error {
 	e, ok := errors.AsType[*fermata.Error](err)
 	if !ok {
@@ -164,7 +167,8 @@ func (l *link) nameServer(err error) error {
 	return tool.Hopeless(&about)
 }
 
-// downFailure is the failure of a server that cannot be reached, with what to do.
+// downFailure returns the failure for a server that cannot be reached. Its hint
+// says what to check.
 func (l *link) downFailure(v *live, err error) error {
 	if v.program != nil {
 		return tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "the MCP server %s is down: %s", l.name, v.program.words(err)).
@@ -174,7 +178,7 @@ func (l *link) downFailure(v *live, err error) error {
 	if u, err := url.Parse(l.server.URL); err == nil {
 		host = u.Host
 	}
-	// The address may hold a secret.
+	// The URL may contain a secret.
 	words := strings.ReplaceAll(err.Error(), l.server.URL, host)
 	e := fermata.Errorf(fermata.CodeUnavailable, "the MCP server %s is down: %s", l.name, clip(words))
 	switch {
@@ -187,7 +191,7 @@ func (l *link) downFailure(v *live, err error) error {
 	}
 }
 
-// tools lists what the server has.
+// tools returns the tools of the server.
 func (l *link) tools(ctx context.Context) ([]*one, error) {
 	for again := false; ; again = true {
 		v, err := l.open(ctx)
@@ -222,11 +226,13 @@ func (l *link) list(ctx context.Context, v *live) ([]*one, error) {
 	return all, nil
 }
 
-// carrier puts the headers on every request, and notes why none gets through.
+// carrier adds the headers to every request, and remembers why the last one
+// failed.
 type carrier struct {
 	base    http.RoundTripper
 	headers http.Header
-	// refused: the address may not be reached. denied: the server does not let us.
+	// refused says that the address may not be reached, denied that the server
+	// did not accept the credentials.
 	refused, denied atomic.Bool
 }
 
@@ -250,11 +256,11 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// longestResponse is how much of one response is read, in bytes. What is left of
-// it as an output is bounded by [tool.MostOutput].
+// longestResponse limits how many bytes of one response are read. Its output is
+// then limited by [tool.MostOutput].
 const longestResponse = 8 << 20
 
-// bounded ends a body with an error where it gets too long.
+// bounded is a body whose reading fails after a number of bytes.
 type bounded struct {
 	io.ReadCloser
 	left int

@@ -13,22 +13,23 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// endTime is how long a program may take to end when its input does.
+// endTime is how long a program may take to exit after its input ended.
 const endTime = 2 * time.Second
 
-// program is a server that was started here.
+// program is an MCP server that this process started.
 type program struct {
 	stdin  *os.File
 	stdout *io.PipeReader
 	errs   lastWords
 	kill   context.CancelFunc
-	// ended is closed when it is gone; failed is why it could not be started.
+	// ended is closed when the program has exited. failed is the reason if it
+	// could not be started.
 	ended  chan struct{}
 	failed error
 }
 
-// start starts a program. It lives until it is stopped: ctx is that of the one
-// who asked first, and others use it later.
+// start starts a program. The program lives until stop, not until ctx ends,
+// because later callers use it, too.
 func start(ctx context.Context, argv, env []string) (*program, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -48,12 +49,13 @@ func start(ctx context.Context, argv, env []string) (*program, error) {
 	return p, nil
 }
 
-// transport talks with the program over its input and output.
+// transport returns the transport over the program's input and output.
 func (p *program) transport() mcp.Transport {
 	return &mcp.IOTransport{Reader: p.stdout, Writer: p.stdin}
 }
 
-// stop ends the program: its input ends, then it is told to, then it is made to.
+// stop ends the program. It first closes the input, and after endTime asks the
+// program to exit, and then kills it.
 func (p *program) stop() {
 	if p == nil {
 		return
@@ -70,7 +72,7 @@ func (p *program) stop() {
 	<-p.ended
 }
 
-// words say why there is no talking with the program.
+// words stops the program and returns the reason why it cannot be reached.
 func (p *program) words(err error) string {
 	p.stop()
 	if p.failed != nil {
@@ -82,7 +84,8 @@ func (p *program) words(err error) string {
 	return clip(err.Error())
 }
 
-// patient takes output that nobody reads any more.
+// patient is a writer that never fails, so that a program can write after
+// nobody reads its output.
 type patient struct{ to io.Writer }
 
 // Write implements [io.Writer].
@@ -91,7 +94,7 @@ func (w patient) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lastWords keeps the end of what a program says on its error output.
+// lastWords keeps the end of a program's error output.
 type lastWords struct {
 	mu   sync.Mutex
 	kept []byte
@@ -106,7 +109,7 @@ func (l *lastWords) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String returns it as text.
+// String returns the kept output as text.
 func (l *lastWords) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,9 +16,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// Server says how a server is reached: at an address, or as a program that is
-// started. A value env:NAME of a header or a variable is read from the
-// environment of this process.
+// Server says how an MCP server is reached: at a URL, or as a program that is
+// started here. If the value of a header or a variable is env:NAME, it is read
+// from the environment of this process.
 type Server struct {
 	URL     string            `json:"url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
@@ -27,12 +27,13 @@ type Server struct {
 }
 
 var (
-	// serverName has no dot: it stands before the first one in the name of a tool.
+	// serverName allows no dot, because the name of a tool has the server's
+	// name before its first dot.
 	serverName   = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// Check reports everything that is wrong with a server of this name.
+// Check returns all problems of a server of this name.
 func (s Server) Check(name string) []fermata.Problem {
 	var list []fermata.Problem
 	add := func(field, format string, args ...any) {
@@ -73,7 +74,7 @@ func (s Server) Check(name string) []fermata.Problem {
 	return list
 }
 
-// headers are those that every request carries.
+// headers returns the headers of every request.
 func (s Server) headers() (http.Header, error) {
 	all := http.Header{}
 	for name, value := range s.Headers {
@@ -86,8 +87,8 @@ func (s Server) headers() (http.Header, error) {
 	return all, nil
 }
 
-// environ is the environment of the program: the usual names, and those of the
-// configuration.
+// environ returns the environment of the program: the usual variables, and
+// those of the configuration.
 func (s Server) environ() ([]string, error) {
 	all := process.Environ(nil)
 	for name, value := range s.Env {
@@ -100,7 +101,8 @@ func (s Server) environ() ([]string, error) {
 	return all, nil
 }
 
-// environ reads a value that may be env:NAME.
+// environ returns a value, which it reads from the environment if it is
+// env:NAME.
 func environ(field, value string) (string, error) {
 	name, ok := strings.CutPrefix(value, "env:")
 	if !ok {

@@ -1,6 +1,6 @@
-// Package mcp offers the tools of MCP servers as tools of workflows. A tool is
-// called server.tool. Connections are made when they are needed, used again, and
-// made anew when they broke.
+// Package mcp makes the tools of MCP servers available to workflows. A tool is
+// called server.tool. Connections are made when they are needed, reused, and
+// made again after they broke.
 package mcp
 
 import (
@@ -19,24 +19,26 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// Options are what a set works with.
+// Options configure a [Set].
 type Options struct {
-	// HTTP makes the requests to servers with an address, and decides which may
-	// be reached; its timeout is not used. nil takes the usual client.
+	// HTTP sends the requests to servers with a URL, and decides which
+	// addresses may be reached. Its timeout is not used. nil means
+	// http.DefaultClient.
 	HTTP *http.Client
-	// AllowCommands lets servers be programs that are started here.
+	// AllowCommands allows servers that are programs started here.
 	AllowCommands bool
-	// Version is that of this program, as servers are told.
+	// Version is the version of Fermata that servers are told.
 	Version string
 }
 
-// Set holds the connections to servers. Many goroutines use one.
+// Set holds the connections to MCP servers. It is safe for concurrent use.
 type Set struct {
 	opts  Options
 	links map[string]*link
 }
 
-// New returns a set of servers by name. It connects to nothing.
+// New returns a set of servers by name. It makes no connection yet. The error
+// lists all problems of the servers.
 func New(servers map[string]Server, o Options) (*Set, error) {
 	if o.HTTP == nil {
 		o.HTTP = http.DefaultClient
@@ -53,8 +55,8 @@ func New(servers map[string]Server, o Options) (*Set, error) {
 	return s, nil
 }
 
-// Close ends every connection, and the programs that were started. A call that
-// comes later connects anew.
+// Close ends all connections, and the programs that were started. A later call
+// connects again.
 func (s *Set) Close() {
 	var closing sync.WaitGroup
 	for _, l := range s.links {
@@ -63,11 +65,11 @@ func (s *Set) Close() {
 	closing.Wait()
 }
 
-// listTime is how long a server may take to list its tools.
+// listTime is the time limit for a server to list its tools.
 const listTime = 15 * time.Second
 
-// Tools lists the tools of all servers by name, and what kept servers from
-// listing theirs by the name of the server.
+// Tools returns the tools of all servers by name. The second map holds the
+// error of each server that could not list its tools, by its name.
 func (s *Set) Tools(ctx context.Context) (map[string]tool.Tool, map[string]error) {
 	tools, problems := map[string]tool.Tool{}, map[string]error{}
 	var mu sync.Mutex
@@ -91,9 +93,9 @@ func (s *Set) Tools(ctx context.Context) (map[string]tool.Tool, map[string]error
 	return tools, problems
 }
 
-// Tool returns the tool of a name without asking its server whether it has it;
-// its Info has no more than the name. It is false where no server of the set has
-// such tools.
+// Tool returns the tool with a name. It does not ask the server whether the
+// tool exists, and Info returns only the name. It reports false if the set has
+// no such server.
 func (s *Set) Tool(name string) (tool.Tool, bool) {
 	server, its, _ := strings.Cut(name, ".")
 	l := s.links[server]
@@ -103,10 +105,10 @@ func (s *Set) Tool(name string) (tool.Tool, bool) {
 	return &one{link: l, name: its, info: tool.Info{Name: name}}, true
 }
 
-// one is a tool of a server.
+// one is a tool of an MCP server.
 type one struct {
 	link *link
-	// name is what its server calls it.
+	// name is the name of the tool at its server.
 	name string
 	info tool.Info
 }
@@ -116,7 +118,7 @@ var _ tool.Tool = (*one)(nil)
 // Info implements [tool.Tool].
 func (o *one) Info() tool.Info { return o.info }
 
-// describe is a tool as steps see it.
+// describe converts the description of a tool.
 func describe(l *link, t *mcp.Tool) (*one, error) {
 	input, err := schema(t.InputSchema)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool/mcp"
 )
 
-// both runs a test with the server as a program, and at an address.
+// both runs a test with the server as a program, and with the server at a URL.
 func both(t *testing.T, test func(t *testing.T, set *mcp.Set)) {
 	t.Helper()
 	t.Run("program", func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestProgramThatDoesNotStart(t *testing.T) {
 	}
 }
 
-// The protocol has sessions up to this version.
+// Up to protocol version 2025-11-25, a server has sessions and may forget them.
 func TestServerThatForgotTheSession(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t, "2025-11-25")
@@ -169,7 +169,7 @@ func TestAddressThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// A server that goes away between two calls is said to be down. The call did not reach it, and may be made again.
+// A server that goes away between two calls is reported as down. The call did not reach it, and is safe to retry.
 func TestServerThatGoesAway(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)
@@ -187,7 +187,7 @@ func TestServerThatGoesAway(t *testing.T) {
 	}
 }
 
-// What a server says of its tools counts.
+// The annotations of a server decide which of its tools are idempotent.
 func TestToolsThatAreIdempotent(t *testing.T) {
 	t.Parallel()
 	set := open(t, map[string]mcp.Server{"tracker": program("yes")})
@@ -234,7 +234,7 @@ func TestTheStepsTimeEndsTheCall(t *testing.T) {
 	})
 }
 
-// It changes the environment of the process, so it does not run in parallel.
+// This test changes the environment of the process, so it does not run in parallel.
 func TestValuesFromTheEnvironment(t *testing.T) {
 	t.Setenv("TRACKER", "Bearer sesame")
 	r := newRemote(t)

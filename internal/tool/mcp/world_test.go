@@ -19,7 +19,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool/mcp"
 )
 
-// asServer makes the program of the test be an MCP server.
+// asServer is the environment variable that makes the test program act as an
+// MCP server.
 const asServer = "FERMATA_TEST_MCP_SERVER"
 
 func TestMain(m *testing.M) {
@@ -41,7 +42,7 @@ type issue struct {
 	Title string `json:"title"`
 }
 
-// newServer is a tracker of issues.
+// newServer returns an MCP server that tracks issues.
 func newServer(versions ...string) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "tracker", Version: "1"}, &sdk.ServerOptions{SupportedProtocolVersions: versions})
 	sdk.AddTool(s, &sdk.Tool{Name: "create_issue", Description: "Makes an issue."},
@@ -83,18 +84,18 @@ func newServer(versions ...string) *sdk.Server {
 	return s
 }
 
-// program is the configuration of the server as a program.
+// program returns the configuration of the server as a program.
 func program(mode string) mcp.Server {
 	return mcp.Server{Command: []string{os.Args[0], "-test.run=^$"}, Env: map[string]string{asServer: mode}}
 }
 
-// remote is the server at an address, which can forget its sessions.
+// remote is the server at a URL. It can forget its sessions.
 type remote struct {
 	*httptest.Server
-	// versions of the protocol that it speaks; none is all.
+	// versions are the protocol versions that it supports; empty means all.
 	versions []string
 	mu       sync.Mutex
-	// handler is that of the sessions of now.
+	// handler serves the present sessions.
 	handler http.Handler
 }
 
@@ -124,7 +125,7 @@ func (r *remote) restart() {
 	r.handler = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)
 }
 
-// open makes a set, which is closed when the test ends.
+// open returns a set, which is closed when the test ends.
 func open(t *testing.T, servers map[string]mcp.Server) *mcp.Set {
 	t.Helper()
 	set, err := mcp.New(servers, mcp.Options{
@@ -147,7 +148,7 @@ func call(t *testing.T, set *mcp.Set, name string, input map[string]any) (tool.R
 	return one.Call(t.Context(), tool.Call{Key: "run/step/1", Input: input})
 }
 
-// fails compares a failure with what it should be.
+// fails checks that err is the expected failure.
 func fails(t *testing.T, err error, permanent bool, words ...string) {
 	t.Helper()
 	var f tool.Failure

@@ -6,7 +6,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// The context of a question in a workflow is a text or an object, as everywhere.
+// The context of a question in a workflow may be a text or an object, as in
+// every other place.
 func TestContextOfAQuestionMayBeText(t *testing.T) {
 	t.Parallel()
 	for _, context := range []string{`"The fence is bare."`, `{text: "The fence is bare.", step: paint}`} {

@@ -10,8 +10,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// converter turns what the parser found into trees. It takes the part of YAML
-// that every reader takes the same way, and refuses the rest.
+// converter turns the parser's nodes into trees. It accepts the part of YAML
+// that every parser reads in the same way, and refuses the rest.
 type converter struct {
 	*report
 	tooDeep bool
@@ -78,7 +78,7 @@ func (c *converter) mapping(t *tree, values []*ast.MappingValueNode, depth int) 
 		if !ok {
 			continue
 		}
-		if value.value == nil && value.line == 1 && key.line > 1 { // an empty value has no place of its own
+		if value.value == nil && value.line == 1 && key.line > 1 { // an empty value has no position
 			value.line, value.column = key.line, key.column
 		}
 		if first, ok := lines[key.text()]; ok {
@@ -122,7 +122,7 @@ func (c *converter) sequence(t *tree, n *ast.SequenceNode, depth int) {
 	t.value = list
 }
 
-// looksLikeNumber is what one reader or another takes for a number.
+// looksLikeNumber matches texts that some YAML parsers read as a number.
 var looksLikeNumber = regexp.MustCompile(`^[-+]?(0[0-9_]+|0[oxb][0-9A-Fa-f_]+)$`)
 
 func (c *converter) text(t *tree, n *ast.StringNode) {
@@ -162,7 +162,7 @@ var (
 	fraction = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 )
 
-// number takes the numbers of JSON.
+// number accepts the numbers of JSON.
 func (c *converter) number(t *tree, tk *token.Token) {
 	text := strings.TrimSpace(tk.Value)
 	switch {
@@ -193,7 +193,7 @@ func (c *converter) number(t *tree, tk *token.Token) {
 	}
 }
 
-// reportHidden reports what is YAML, but hides what it does.
+// reportHidden reports a node that is valid YAML but hides its meaning.
 func (c *converter) reportHidden(t *tree, n ast.Node) {
 	t.value = unreadable{}
 	switch n := n.(type) {
@@ -210,8 +210,9 @@ func (c *converter) reportHidden(t *tree, n ast.Node) {
 	}
 }
 
-// tag explains the mistake behind condition: !done, which YAML reads as a tag
-// on nothing: the condition would be gone.
+// tag reports a YAML tag. It explains the mistake behind "condition: !done",
+// which YAML reads as a tag without a value, so that the condition would be
+// lost.
 func (c *converter) tag(t *tree, n *ast.TagNode) {
 	rest := ""
 	if t.line <= len(c.lines) {
@@ -222,7 +223,7 @@ func (c *converter) tag(t *tree, n *ast.TagNode) {
 	c.addAt(t, "", tagHint(n.Start.Value, rest), "! begins a tag in YAML: %s would be dropped", n.Start.Value)
 }
 
-// tagHint says how to write a value that a tag would drop.
+// tagHint returns the hint how to write a value that a tag would drop.
 func tagHint(tag, value string) string {
 	hint := "quote it: " + inQuotes(value)
 	if value != "" && !strings.HasPrefix(tag, "!!") {

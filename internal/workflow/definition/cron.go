@@ -11,20 +11,20 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Cron is the times of a schedule: a line of cron in the local time of a zone.
+// Cron is a schedule: a cron line in the local time of a zone.
 //
-// A local time that is skipped when clocks go forward is the first minute that
-// there is after it. One that comes twice when clocks go back is the first of
-// the two; a schedule of every hour, with * in its second field, has both, so
-// that it has no gap.
+// A local time that is skipped when clocks go forward moves to the first minute
+// after the gap. A local time that comes twice when clocks go back happens at
+// the first of the two. A schedule of every hour, with * in its second field,
+// happens at both, so that it has no gap.
 type Cron struct {
 	expr      string
 	zone      *time.Location
 	everyHour bool
 }
 
-// ParseCron reads a line of five fields – minute, hour, day of the month, month,
-// day of the week – and the name of a time zone, UTC when it is empty.
+// ParseCron parses a line of five fields: minute, hour, day of the month,
+// month, and day of the week. zoneName is the name of a time zone; "" is UTC.
 func ParseCron(expr, zoneName string) (*Cron, error) {
 	loc, err := zone(zoneName)
 	if err != nil {
@@ -53,7 +53,8 @@ func cronFault(expr, hint string) error {
 	return fermata.Errorf(fermata.CodeInvalidRequest, "%q is no schedule", expr).WithHint("%s", hint)
 }
 
-// zone returns a time zone by its name. That of the machine has no name.
+// zone returns a time zone by its name. It refuses "local", because that is
+// another zone on every machine.
 func zone(name string) (*time.Location, error) {
 	if strings.EqualFold(name, "local") {
 		return nil, errors.New("local is another zone on every machine")
@@ -61,7 +62,7 @@ func zone(name string) (*time.Location, error) {
 	return time.LoadLocation(name)
 }
 
-// messageAndHint returns message and hint of an error.
+// messageAndHint returns the message and the hint of an error.
 func messageAndHint(err error) (message, hint string) {
 	if e, ok := errors.AsType[*fermata.Error](err); ok {
 		return e.Message, e.Hint
@@ -72,16 +73,17 @@ func messageAndHint(err error) (message, hint string) {
 // around is longer than any change of the clocks.
 const around = 3 * time.Hour
 
-// maxTries bounds the search: a doubled hour has as many minutes.
+// maxTries limits the search. It is enough to step minute by minute through the
+// hours around a clock change.
 const maxTries = 500
 
-// Next returns the first time after the given one, in UTC, and the zero time
-// when there is none within some years.
+// Next returns the first time after the given one, in UTC. It returns the zero
+// time if there is none within some years.
 func (c *Cron) Next(after time.Time) time.Time {
 	wall := wallOf(after.In(c.zone))
 	_, before := after.Add(-around).In(c.zone).Zone()
 	_, behind := after.Add(around).In(c.zone).Zone()
-	if before != behind { // clocks change: the way back in local time may be forward in real time
+	if before != behind { // near a clock change, an earlier local time may be a later instant
 		wall = wall.Add(-around)
 	}
 	var best time.Time
@@ -110,20 +112,21 @@ func (c *Cron) Next(after time.Time) time.Time {
 	return best.UTC()
 }
 
-// wallOf returns what a clock on the wall shows, as if it were UTC, in which no
-// clock is changed.
+// wallOf returns the local time that a clock shows, written as UTC, where no
+// clock change happens.
 func wallOf(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), 0, 0, time.UTC)
 }
 
-// times returns when the clocks of the zone show a time: one or two instants,
-// the first of which is after a gap when they never do.
+// times returns the instants at which the clocks of the zone show a local time.
+// There may be two, but only a schedule of every hour has both. If the clocks
+// skip that time, it returns the first minute after the gap.
 func (c *Cron) times(wall time.Time) []time.Time {
 	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), 0, 0, c.zone)
 	start, end := t.ZoneBounds()
 	if !wallOf(t).Equal(wall) {
 		gap := end
-		if wallOf(t).After(wall) { // t is behind the gap already
+		if wallOf(t).After(wall) { // t is after the gap already
 			gap = start
 		}
 		return []time.Time{firstMinute(gap)}
@@ -141,8 +144,8 @@ func (c *Cron) times(wall time.Time) []time.Time {
 	return both
 }
 
-// alsoAt returns when the clocks show the time under the offset that holds at
-// an instant, if they do.
+// alsoAt returns the instant of a local time under the UTC offset that holds at
+// an instant. It reports whether the clocks show the local time then.
 func (c *Cron) alsoAt(wall, at time.Time) (time.Time, bool) {
 	_, offset := at.In(c.zone).Zone()
 	t := wall.Add(-time.Duration(offset) * time.Second).In(c.zone)
@@ -150,7 +153,7 @@ func (c *Cron) alsoAt(wall, at time.Time) (time.Time, bool) {
 	return t, own == offset && wallOf(t).Equal(wall)
 }
 
-// firstMinute returns the first full minute from t on.
+// firstMinute returns the first full minute at or after t.
 func firstMinute(t time.Time) time.Time {
 	if whole := t.Truncate(time.Minute); whole.Equal(t) {
 		return t

@@ -65,8 +65,8 @@ func TestCron(t *testing.T) {
 	}
 }
 
-// Around every change of the clocks the next time lies behind the instant, and
-// is the same from anywhere in between.
+// Around every clock change, the next time is after the given instant. It is
+// the same from every instant in between.
 func TestCronIsSteady(t *testing.T) {
 	t.Parallel()
 	for zone, changes := range map[string][]string{

@@ -10,7 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// The reference names every field and every function, and its example loads.
+// The reference documents every field and every function, and its example
+// loads.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/workflows.md")

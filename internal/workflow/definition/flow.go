@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// jump is a way from a step back to the same or an earlier one.
+// jump is a move from a step back to the same step or an earlier one.
 type jump struct{ from, to int }
 
-// flow checks what leads where: gotos that never happen or never end, and steps
-// that nothing leads to.
+// flow checks the ways between steps. It finds gotos that never happen or never end, and steps that cannot be reached.
 func (l *loader) flow() {
 	suspends := slices.ContainsFunc(l.w.Steps, func(s Step) bool { return s.Suspend })
 	for _, name := range []string{"on_resume", "on_timeout"} {
@@ -32,9 +31,8 @@ func (l *loader) flow() {
 	}
 }
 
-// selfGotos warns of a step that goes to itself when nobody looked at it: only
-// the cap ends it. A goto of a step that does not suspend never happens, and is
-// refused there.
+// selfGotos warns of a step that goes to itself after a timeout. Only max_iterations ends that loop. A goto of a step
+// that does not suspend never happens; [loader.suspend] refuses it.
 func (l *loader) selfGotos() {
 	for i := range l.w.Steps {
 		s := &l.w.Steps[i]
@@ -82,17 +80,17 @@ func (l *loader) unreachable() {
 	}
 }
 
-// move is a way from one step to another; to is the number of steps for the
-// end, and [toDependents] for what comes after the step.
+// move is a way from one step to another. to is the index of the step, the number of steps for the end, or
+// [toDependents] for the steps after it.
 type move struct {
 	to    int
 	label string
 }
 
-// toDependents stands for the steps that need a step, and for the end where there are none.
+// toDependents stands for the steps that need a step, or for the end if there are none.
 const toDependents = -2
 
-// moves returns where a run can go from a step.
+// moves returns the moves that a run can make from a step.
 func (w *Workflow) moves(i int) []move {
 	s := &w.Steps[i]
 	all := w.movesOnce(s)
@@ -102,7 +100,7 @@ func (w *Workflow) moves(i int) []move {
 	return w.knownMoves(i, all)
 }
 
-// movesOnce returns where a run can go from a step that is not repeated.
+// movesOnce returns the moves from a step without the one of its repeat.
 func (w *Workflow) movesOnce(s *Step) []move {
 	var all []move
 	if s.Condition != nil && s.Condition.String() != "true" {
@@ -130,7 +128,8 @@ func (w *Workflow) movesOnce(s *Step) []move {
 	return all
 }
 
-// knownMoves names the steps that come after a step, and leaves out what was named wrongly, and what is there twice.
+// knownMoves replaces [toDependents] by the steps that need the step. It removes moves to unknown steps, and
+// duplicates.
 func (w *Workflow) knownMoves(i int, all []move) []move {
 	var out []move
 	add := func(m move) {
@@ -178,8 +177,8 @@ func (w *Workflow) answered(s *Step) []move {
 	return all
 }
 
-// optionsOf returns the values of a question's options, and nil when only the
-// run knows them, or any answer can be given.
+// optionsOf returns the values of a question's options. It returns nil if only the run knows them, or if any answer is
+// allowed.
 func optionsOf(s *Step) []string {
 	v, ok := s.Input.Field("options")
 	list, fixed := v.Literal()
@@ -207,9 +206,8 @@ func (w *Workflow) rejectionMove(s *Step) move {
 	return move{len(w.Steps), "rejected"}
 }
 
-// atDeadline says what the deadline of a step's question does, as the engine
-// decides it where the step says nothing: the default where there is one, else
-// it fails.
+// atDeadline returns what happens at the deadline of a step's question, as the engine decides it. Without a setting,
+// the question takes its default, or fails if it has none.
 func atDeadline(s *Step) string {
 	for _, key := range []string{"timeoutAction", "onTimeout", "on_timeout"} {
 		if _, given := s.Input.Field(key); given {
@@ -224,7 +222,7 @@ func atDeadline(s *Step) string {
 	return "fail"
 }
 
-// literalText returns a text of the step's input that no template makes.
+// literalText returns a text of the step's input, or "" if it contains a template.
 func literalText(s *Step, key string) string {
 	v, _ := s.Input.Field(key)
 	literal, _ := v.Literal()
@@ -232,8 +230,7 @@ func literalText(s *Step, key string) string {
 	return text
 }
 
-// timedOut returns where a run can go when nobody answers. Where the file does
-// not say what happens then, a policy may.
+// timedOut returns the moves of a run after nobody answered. If the file has no setting for this, a policy may decide.
 func (w *Workflow) timedOut(s *Step, answered []move) []move {
 	if literalText(s, "timeout") == "never" {
 		return nil

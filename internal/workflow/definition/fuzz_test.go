@@ -8,8 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// FuzzLoad: whatever the bytes are, Load comes back, and what it says has a
-// place in the file.
+// FuzzLoad checks that Load returns for all bytes, and that every problem has a position in the file.
 func FuzzLoad(f *testing.F) {
 	f.Add(autofix(f))
 	for _, seed := range []string{
@@ -44,7 +43,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// large is a workflow of 200 steps, each with a condition, templates and a schema to check.
+// large returns a workflow of 200 steps, each with a condition, templates and a schema to check.
 func large() []byte {
 	var b strings.Builder
 	b.WriteString("name: large\nsteps:\n")
@@ -56,7 +55,8 @@ func large() []byte {
 	return []byte(b.String())
 }
 
-// wide is a workflow of as many steps as a file may have. Each but the first hundred needs a hundred others.
+// wide returns a workflow with as many steps as a file may have. Each step except the first hundred needs a hundred
+// others.
 func wide() []byte {
 	var b strings.Builder
 	b.WriteString("name: wide\nsteps:\n")
@@ -70,7 +70,7 @@ func wide() []byte {
 	return []byte(b.String())
 }
 
-// What is made to take long is refused before it does.
+// A file that is made to be slow to read is refused before it takes long.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	fill := func(format string) string {

@@ -2,7 +2,7 @@ package definition
 
 import "slices"
 
-// Kinds of nodes.
+// Kinds of nodes in a [Graph].
 const (
 	NodeStart    = "start"
 	NodeStep     = "step"
@@ -12,15 +12,16 @@ const (
 	NodeEnd      = "end"
 )
 
-// Graph is the steps of a workflow and what leads where.
+// Graph holds the steps of a workflow and the edges between them.
 type Graph struct {
 	Nodes []Node `json:"nodes"`
 	Edges []Edge `json:"edges"`
 }
 
-// Node is a step, the start, the end, or what is done at a timeout.
+// Node is a step, the start, the end, or the action at a timeout.
 type Node struct {
-	// ID is the step's; start, end, or the step's with .on_timeout behind it.
+	// ID is the id of the step, start or end. The action at a timeout has the
+	// id of its step followed by .on_timeout.
 	ID    string `json:"id"`
 	Label string `json:"label"`
 	// Kind is start, step, question, child, timeout or end.
@@ -36,15 +37,15 @@ type Node struct {
 type Edge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Label says when: answered, approved, rejected, timed out, set aside,
-	// skipped, failed, again, or the value of an option. Without one it is the plain
-	// way on.
+	// Label says when the edge is taken: answered, approved, rejected, timed
+	// out, set aside, skipped, failed, again, or the value of an option.
+	// Without a label, it is the usual way.
 	Label string `json:"label,omitempty"`
-	// Back says that the edge leads to the same or an earlier step.
+	// Back says that the edge leads to the same step or an earlier one.
 	Back bool `json:"back,omitempty"`
 }
 
-// Graph returns the steps and what leads where.
+// Graph returns the steps and the edges between them.
 func (w *Workflow) Graph() Graph {
 	g := Graph{Nodes: []Node{{ID: "start", Label: "start", Kind: NodeStart}}}
 	for _, first := range w.Roots(MainPhase) {
@@ -65,7 +66,8 @@ func (w *Workflow) Graph() Graph {
 	return g
 }
 
-// add adds an edge. What is done at a timeout stands between.
+// add adds an edge. If the step has an action at a timeout, the edge leads
+// through the node of that action.
 func (g *Graph) add(w *Workflow, from int, m move) {
 	s := &w.Steps[from]
 	e := Edge{From: s.ID, Label: m.label, Back: m.to <= from}

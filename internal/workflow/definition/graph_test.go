@@ -80,7 +80,7 @@ steps:
 	}
 }
 
-// The lists behind the steps stand apart: a run comes to one of them by how the steps ended.
+// The phases after the main steps are separate. A run enters one of them depending on how the main steps ended.
 func TestGraphOfWhatIsDoneAtTheEnd(t *testing.T) {
 	t.Parallel()
 	got := load(t, `
@@ -119,7 +119,7 @@ finally: [{id: unlock, tool: shell, input: {run: make unlock}}]
 	}
 }
 
-// Steps side by side are branches of the graph, which meet again.
+// Parallel steps are branches of the graph, which join again.
 func TestGraphOfBranches(t *testing.T) {
 	t.Parallel()
 	got := load(t, `

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// head reads what stands before triggers and steps.
+// head reads the part of the file apart from its triggers and steps.
 func (l *loader) head() {
 	w := l.w
 	w.Name, w.Description = l.root.get("name").text(), l.root.get("description").text()
@@ -65,7 +65,7 @@ func (l *loader) input(key, t *tree) Input {
 	return in
 }
 
-// ofType reports a literal that is not of an input's type.
+// ofType reports a literal value that does not have the type of an input.
 func (l *loader) ofType(t *tree, want, path string) {
 	got := "object"
 	switch v := t.value.(type) {
@@ -94,7 +94,8 @@ func (l *loader) ofType(t *tree, want, path string) {
 	l.addAt(t, path, hint, "must be %s, and is %s", typeNames[want], kindOf(t))
 }
 
-// duration reads a length of time; what is none was reported with the schema.
+// duration reads a duration. If the text is no duration, it reports that, and
+// returns otherwise.
 func (l *loader) duration(t *tree, path string, otherwise time.Duration) time.Duration {
 	if t.text() == "" {
 		return otherwise
@@ -154,7 +155,7 @@ func (l *loader) trigger(i int, t *tree) Trigger {
 	return tr
 }
 
-// eventType refuses events that never happen.
+// eventType refuses types of events that do not exist.
 func (l *loader) eventType(t *tree, path string) {
 	if t.text() == "" || slices.Contains(fermata.EventTypes, fermata.EventType(t.text())) {
 		return

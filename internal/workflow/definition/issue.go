@@ -2,14 +2,14 @@ package definition
 
 import "slices"
 
-// onIssue are the tools that work on the issue of the run if their input names none, and the field that names it.
+// onIssue holds the tools that work on the issue of the run unless their input names one, with the field that names it.
 var onIssue = map[string]string{
 	"github_read_issue": "issue", "github_comment": "issue", "github_add_labels": "issue", "github_remove_labels": "issue", "github_assign": "issue",
 	"update_github_issue": "issue", "github_review": "pull",
 }
 
-// issues warns of steps that need the issue of the run, if a run may have none. Such a step fails, or its question is posted
-// nowhere.
+// issues warns of steps that need the issue of the run if a run may have none. Such a step would fail, or its question
+// would not be posted.
 func (l *loader) issues() {
 	if !l.mayLackIssue() {
 		return
@@ -26,7 +26,7 @@ func (l *loader) issues() {
 	l.issueAtSilence(l.w.OnTimeout, l.root, "")
 }
 
-// issueAtSilence warns of what is done when nobody answers.
+// issueAtSilence warns of an on_timeout action that needs the issue.
 func (l *loader) issueAtSilence(a *Action, t *tree, path string) {
 	if a != nil {
 		l.issueOf(a.Tool, a.Input, t.get("on_timeout").get("tool"), path+"on_timeout.tool")
@@ -41,8 +41,8 @@ func (l *loader) issueOf(tool string, input Value, at *tree, path string) {
 	}
 }
 
-// mayLackIssue reports whether a run may begin without an issue. A label gives it one, and so does a required input. Webhooks and
-// events may give one.
+// mayLackIssue reports whether a run may begin without an issue. A label gives the run an issue, and so does a required
+// input. Webhooks and events may give one.
 func (l *loader) mayLackIssue() bool {
 	if in := l.inputNamed("issue"); in != nil {
 		return !in.Required && in.Default == nil
@@ -50,7 +50,7 @@ func (l *loader) mayLackIssue() bool {
 	return slices.ContainsFunc(l.w.Triggers, func(t Trigger) bool { return t.Type == Schedule || t.Type == Manual })
 }
 
-// asksOnIssue reports whether a question is posted at GitHub, and does not name the issue.
+// asksOnIssue reports whether a question is posted on GitHub and does not name its issue.
 func asksOnIssue(s *Step) bool {
 	via, ok := s.Input.Field("notifyVia")
 	list, fixed := via.Literal()

@@ -10,7 +10,7 @@ import (
 )
 
 func TestALargeFileIsReadFast(t *testing.T) {
-	source := large() // alone: other tests beside it would be measured as well
+	source := large() // not parallel: the measurement would include other tests
 	limit, best := 50*time.Millisecond*slower, time.Hour
 	for range 50 { // one quiet moment of the machine is enough
 		begin := time.Now()

@@ -10,41 +10,40 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// Known is what the place a workflow is loaded in knows.
+// Known describes the names that exist where a workflow is loaded.
 type Known struct {
-	// Tools are the tools by name. The tools that every engine has need not be
-	// among them, and get the schema of [ToolInput] when theirs is empty.
+	// Tools are the tools by name. The tools that every engine has may be left out. They get the schema of [ToolInput]
+	// if theirs is empty.
 	Tools map[string]tool.Info
-	// AnyTool makes a tool that is not known a warning: there is no server to
-	// ask.
+	// AnyTool makes an unknown tool a warning, because there is no server to ask.
 	AnyTool bool
-	// Delegated names the tools of the workspace that workers run: what they are
-	// given becomes a task, which people read and which takes its time.
+	// Delegated names the tools of the workspace that workers run. Their input becomes a task, which people can read,
+	// and which takes time.
 	Delegated []string
-	// Unlisted names the servers of tools that could not be asked for their
-	// list; a tool of theirs, as server.tool, is a warning.
+	// Unlisted names the MCP servers whose tools could not be listed. An unknown tool of such a server, as server.tool,
+	// is a warning.
 	Unlisted []string
-	// Reads says what the prompts and commands of the workspace's own tools need, by the
-	// name of the tool.
+	// Reads holds the inputs that the prompts and commands of the workspace's own tools need, by the name of the tool.
 	Reads map[string]Reads
-	// MayUse refuses a secret to the workflows of a project; it is nil where every project may use every secret.
+	// MayUse returns an error if workflows of a project may not use a secret. If it is nil, every project may use every
+	// secret.
 	MayUse func(project, secret string) *fermata.Error
-	// InputsOf returns the inputs of another workflow. If the project has no workflow of that name, names are the workflows that it
-	// has, and not nil. After an error the loader checks no inputs, and the run will. InputsOf is nil where no server is asked.
+	// InputsOf returns the inputs of another workflow. If the project has no workflow of that name, names are the
+	// workflows that it has, and not nil. After an error the loader checks no inputs, and the run will. InputsOf is nil
+	// if no server is asked.
 	InputsOf func(project, name string) (inputs []Input, names []string, err error)
-	// Policy is the policy of the workspace. It is nil where no server is asked.
+	// Policy is the policy of the workspace. It is nil if no server is asked.
 	Policy *fermata.Policy
-	// Channels are the names and the kinds of channels that questions may name; nil where
-	// nobody knows. UnusedKinds are the kinds of which the workspace has no channel that is switched on.
+	// Channels are the names and kinds of channels that questions may name; nil if they are not known. UnusedKinds are
+	// the kinds of which the workspace has no enabled channel.
 	Channels, UnusedKinds []string
 }
 
-// Reads is what a tool needs of the run that uses it: Inputs of its workflow, and fields
-// of the Input of its step.
+// Reads holds the inputs that a tool needs: Inputs of the workflow, and fields of the Input of the step.
 type Reads struct{ Inputs, Input []string }
 
-// Load reads a definition and returns everything that is wrong with it, in the
-// order of lines. The workflow is nil when one of the problems is no warning.
+// Load parses a definition and returns all its problems, in the order of lines. The workflow is nil if one of the
+// problems is not a warning.
 func Load(source []byte, known Known) (*Workflow, []Problem) {
 	l := &loader{
 		report: &report{}, known: known, w: &Workflow{MaxIterations: 5}, ids: map[string]int{}, outputs: map[string]int{},
@@ -59,25 +58,24 @@ func Load(source []byte, known Known) (*Workflow, []Problem) {
 	return l.w, l.sortProblems()
 }
 
-// Hash returns the name of a definition: the SHA-256 of its bytes in hex.
+// Hash returns the hash by which a definition is stored: the SHA-256 of its bytes in hex.
 func Hash(source []byte) string {
 	sum := sha256.Sum256(source)
 	return hex.EncodeToString(sum[:])
 }
 
-// loader turns a tree into a workflow. What does not fit the schema was
-// reported when it comes to the parts: they take what they can read and say
-// nothing twice.
+// loader turns a tree into a workflow. Values that do not fit the schema are reported first. The later parts read what
+// they can and do not report such a value again.
 type loader struct {
 	*report
 	known Known
 	w     *Workflow
 	root  *tree
-	// steps are the trees of w.Steps, and paths where they stand.
+	// steps are the trees of w.Steps, and paths are their paths in the file.
 	steps []*tree
 	paths []string
-	// ids and outputs lead to steps by their names, injected to the trees of
-	// the values.
+	// ids and outputs hold the index of a step by its id and by the name of its output. injected holds the trees of the
+	// injected values by name.
 	ids      map[string]int
 	outputs  map[string]int
 	injected map[string]*tree

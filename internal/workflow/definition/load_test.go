@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// known is a server with the tools of the contract's example.
+// known describes a server with the tools of the example in the specification.
 var known = definition.Known{Tools: map[string]tool.Info{
 	"analyze_issue": {Name: "analyze_issue", Output: json.RawMessage(`{
 		"type": "object", "required": ["confidence"], "additionalProperties": false,
@@ -40,7 +40,8 @@ func autofix(tb testing.TB) []byte {
 	return source
 }
 
-// load returns the workflow of a source in which only warnings may be wrong.
+// load returns the workflow of a source. It fails the test if the source has
+// errors; warnings are allowed.
 func load(tb testing.TB, source string) *definition.Workflow {
 	tb.Helper()
 	w, problems := definition.Load([]byte(source), known)
@@ -236,7 +237,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// What can be said about a step can be asked before it ran.
+// Expressions can read the fields of a step before it ran.
 func TestBlank(t *testing.T) {
 	t.Parallel()
 	w := load(t, start+"  - id: b\n    tool: run_checks\n    condition: steps.a.status == 'pending' && steps.a.output == null && done == null\n    input: {e: \"{{ steps.a.error?.code }}\", n: \"{{ steps.a.answer }}\"}\n")

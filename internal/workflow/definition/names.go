@@ -16,7 +16,8 @@ func itoa(i int) string { return strconv.Itoa(i) }
 
 var questionNames = []string{"id", "answer", "answers", "option", "comment", "by", "at", "source", "decision", "action", "votes"}
 
-// names lists the names that may follow a root of an expression in every workflow, such as run.id. The schema gives them to editors.
+// names lists the names that may follow a root of an expression in every workflow, such as run.id. The schema provides
+// them to editors.
 type names struct {
 	Run     []string `json:"run"`
 	Step    []string `json:"step"`
@@ -34,8 +35,8 @@ var knownNames = sync.OnceValue(func() names {
 	return schema.Names
 })
 
-// checkExpressions checks the names in all expressions. It comes last: they may
-// refer to anything.
+// checkExpressions checks the names in all expressions. It runs last, because an expression may refer to any part of
+// the file.
 func (l *loader) checkExpressions() {
 	for _, u := range l.uses {
 		if l.full() {
@@ -109,7 +110,7 @@ func (l *loader) ref(u use, ref expression.Ref) {
 	}
 }
 
-// rooted says that a root is known at its place, and reports it if not.
+// rooted reports whether a root name is known at its place. If not, it adds the problem.
 func (l *loader) rooted(u use, ref expression.Ref, at *tree) bool {
 	root := ref.Root
 	if l.isRoot(u.scope, root) {
@@ -141,7 +142,7 @@ func (l *loader) isRoot(s scope, name string) bool {
 	return len(s.narrow) == 0 && (isOutput || l.injected[name] != nil)
 }
 
-// fixed returns the roots of a place that every workflow has.
+// fixed returns the root names of a place that every workflow has.
 func (s scope) fixed() []string {
 	if len(s.narrow) > 0 {
 		return s.narrow
@@ -159,7 +160,7 @@ func (s scope) fixed() []string {
 	return all
 }
 
-// roots returns all names that are known at a place.
+// roots returns all root names that are known at a place.
 func (l *loader) roots(s scope) []string {
 	all := s.fixed()
 	if len(s.narrow) > 0 {
@@ -201,8 +202,8 @@ func (l *loader) stepRef(u use, ref expression.Ref, at *tree) {
 	l.reportEarly(u, at, i, "steps."+ref.Path[0])
 }
 
-// reportEarly reports a step that has not run for sure: it comes later, and nothing
-// goes back from there.
+// reportEarly reports a reference to a step that certainly has not run yet: the step comes later, and no goto leads
+// back from it.
 func (l *loader) reportEarly(u use, at *tree, step int, name string) {
 	if u.scope.step < 0 || l.w.comesAfter(step, u.scope.step) {
 		return
@@ -236,8 +237,7 @@ type property struct {
 	Type any `json:"type"`
 }
 
-// outputProperties returns what the schema of a step's output names, and
-// whether there can be nothing else.
+// outputProperties returns the properties in the schema of a step's output, and whether the schema allows no others.
 func (l *loader) outputProperties(step int) (map[string]property, bool) {
 	s := &l.w.Steps[step]
 	source := s.Schema
@@ -254,8 +254,7 @@ func (l *loader) outputProperties(step int) (map[string]property, bool) {
 	return o.Properties, o.Additional == false
 }
 
-// yesNo says that a name is true or false, so that || would take a no for
-// nothing.
+// yesNo reports whether a name is a boolean. With ||, a "no" would count as absent.
 func (l *loader) yesNo(ref expression.Ref) bool {
 	path := ref.Path
 	switch root := ref.Root; {
@@ -284,8 +283,7 @@ func (l *loader) booleanProperty(step int, name string) bool {
 	return properties[name].Type == "boolean"
 }
 
-// injectsYesNo says that a name is injected from the answer of a question that
-// is answered with yes or no.
+// injectsYesNo reports whether a name is injected from the answer to a yes-or-no question.
 func (l *loader) injectsYesNo(name string) bool {
 	for i := range l.w.Steps {
 		s := &l.w.Steps[i]

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// needs reads which steps each step needs: those that the file names, else the one above it in its list. A step needs steps above
-// it only, so the order of the file is one in which they can run.
+// needs reads which steps each step needs: the steps that the file names, else the step above it in its phase. A step
+// needs only steps above it, so the steps can run in the order of the file.
 func (l *loader) needs() {
 	for i := range l.w.Steps {
 		s, t, path := &l.w.Steps[i], l.steps[i].get("needs"), l.paths[i]+".needs"
@@ -23,7 +23,7 @@ func (l *loader) needs() {
 	l.w.link()
 }
 
-// need reads one name of the steps that a step needs.
+// need reads one name in the needs of a step.
 func (l *loader) need(i int, t *tree, path string) {
 	s, name := &l.w.Steps[i], t.text()
 	if name == "" {
@@ -48,7 +48,8 @@ func (l *loader) need(i int, t *tree, path string) {
 	}
 }
 
-// cycle returns the path by which a step needs another one; nil if it does not need it. The steps in seen are known not to need it.
+// cycle returns the path by which a step needs another one, or nil if it does not need it. The steps in seen are known
+// not to need it.
 func (l *loader) cycle(step int, to string, seen map[int]bool) []string {
 	seen[step] = true
 	id := l.w.Steps[step].ID
@@ -67,7 +68,7 @@ func (l *loader) cycle(step int, to string, seen map[int]bool) []string {
 	return nil
 }
 
-// needsOf returns the names that a step needs, as they stand in the file.
+// needsOf returns the names of the steps that a step needs, as the file has them.
 func (l *loader) needsOf(step int) []string {
 	t := l.steps[step].get("needs")
 	if t == nil && step > 0 && l.w.Steps[step-1].Phase == l.w.Steps[step].Phase {
@@ -80,17 +81,17 @@ func (l *loader) needsOf(step int) []string {
 	return names
 }
 
-// order is what follows from the needs of all steps.
+// order holds the facts that follow from the needs of all steps.
 type order struct {
-	// dependents are the places of the steps that need each step.
+	// dependents are the indexes of the steps that need each step.
 	dependents [][]int
 	// descendants are the steps that come after each step, on any path.
 	descendants []*big.Int
-	// forks are the lists in which steps can run side by side.
+	// forks are the phases in which steps can run in parallel.
 	forks map[Phase]bool
 }
 
-// link works out the order from the needs of all steps.
+// link computes the order from the needs of all steps.
 func (w *Workflow) link() {
 	w.order = order{make([][]int, len(w.Steps)), make([]*big.Int, len(w.Steps)), map[Phase]bool{}}
 	for i := range w.Steps {
@@ -114,10 +115,10 @@ func (w *Workflow) link() {
 	}
 }
 
-// Forks reports whether steps of a list can run side by side: one of them needs other steps than the one above it.
+// Forks reports whether steps of a phase can run in parallel: one of them needs other steps than the one above it.
 func (w *Workflow) Forks(p Phase) bool { return w.order.forks[p] }
 
-// Roots returns the steps of a list that need no other one, in the order of the file.
+// Roots returns the steps of a phase that need no other step, in the order of the file.
 func (w *Workflow) Roots(p Phase) []*Step {
 	var all []*Step
 	for i := range w.Steps {
@@ -149,17 +150,17 @@ func (w *Workflow) comesAfter(a, b int) bool {
 	return w.order.descendants[a].Bit(b) == 1
 }
 
-// reaches reports whether a path leads from the step a to the step b, or they are the same.
+// reaches reports whether a path leads from the step a to the step b. It is true for the same step.
 func (w *Workflow) reaches(a, b int) bool { return a == b || w.comesAfter(a, b) }
 
-// Reaches reports whether a path leads from one step to the other, or they are the same.
+// Reaches reports whether a path leads from one step to the other. It is true for the same step.
 func (w *Workflow) Reaches(from, to *Step) bool {
 	a, b := w.Index(from.ID), w.Index(to.ID)
 	return a >= 0 && b >= 0 && w.reaches(a, b)
 }
 
-// Between returns the steps on all paths from one step of a list to another, including both, in the order of the file. If last is
-// nil, it returns the first step and all that come after it.
+// Between returns the steps on all paths from one step of a phase to another, including both, in the order of the file.
+// If last is nil, it returns the first step and all steps after it.
 func (w *Workflow) Between(first, last *Step) []*Step {
 	var all []*Step
 	from := w.Index(first.ID)
@@ -171,8 +172,8 @@ func (w *Workflow) Between(first, last *Step) []*Step {
 	return all
 }
 
-// sidePath returns a step that can be under way while a run goes from one of the two steps to the other: it comes after first, and
-// is on no path with last. It returns "" if there is none.
+// sidePath returns a step that may be under way while a run goes from one of the two steps to the other. That step
+// comes after first, and is on no path with last. sidePath returns "" if there is none.
 func (w *Workflow) sidePath(first, last int) string {
 	for i := first; i < last; i++ {
 		if !w.reaches(first, i) || !w.reaches(i, last) {
@@ -187,13 +188,13 @@ func (w *Workflow) sidePath(first, last int) string {
 	return ""
 }
 
-// jumpTarget is the step of a goto, or the first step of a repeat, with its place in the file.
+// jumpTarget is the step that a goto or a repeat names, with its path in the file.
 type jumpTarget struct {
 	to   *tree
 	path string
 }
 
-// jumpsOf returns where a step names another one to go to.
+// jumpsOf returns the places where a step names a step to go to.
 func (l *loader) jumpsOf(i int) []jumpTarget {
 	s, t := &l.w.Steps[i], l.steps[i]
 	all := []jumpTarget{{t.get("on_reject").get("goto"), l.paths[i] + ".on_reject.goto"}, {t.get("repeat").get("from"), l.paths[i] + ".repeat.from"}}
@@ -214,7 +215,7 @@ func (l *loader) jumpsOf(i int) []jumpTarget {
 	return all
 }
 
-// checkJumps refuses a goto, or a repeat, where other steps can be under way on its branch.
+// checkJumps refuses a goto or a repeat if other steps may be under way between its two steps.
 func (l *loader) checkJumps() {
 	for i := range l.w.Steps {
 		s := &l.w.Steps[i]

@@ -2,5 +2,6 @@
 
 package definition_test
 
-// slower is how much the race detector slows everything down: it is off.
+// slower is the factor by which the race detector slows everything down. Here
+// the detector is off.
 const slower = 1

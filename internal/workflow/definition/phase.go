@@ -1,24 +1,24 @@
 package definition
 
-// Phase is a list of steps of a workflow. A run does the main steps, then those for how they
-// ended, and then those that are always done.
+// Phase is one of the lists of steps of a workflow. A run does the main steps, then the steps for success or failure,
+// and then the steps that are always done.
 type Phase string
 
-// Phases, by the names of their lists in the file.
+// Phases, named as their lists in the file.
 const (
 	MainPhase Phase = "steps"
-	// OnSuccess is done when the main steps came to their end.
+	// OnSuccess is done after the main steps are done.
 	OnSuccess Phase = "on_success"
-	// OnFailure is done when the run failed or was set aside.
+	// OnFailure is done after the run failed or was set aside.
 	OnFailure Phase = "on_failure"
-	// Finally is done however the others ended.
+	// Finally is done at the end of every run.
 	Finally Phase = "finally"
 )
 
-// phases are in the order in which a run can do them.
+// phases are all phases in the order in which a run can do them.
 var phases = []Phase{MainPhase, OnSuccess, OnFailure, Finally}
 
-// NextPhases are the phases that can follow, by whether the run went well.
+// NextPhases returns the phases that can follow. well says whether the run has been successful so far.
 func (p Phase) NextPhases(well bool) []Phase {
 	switch {
 	case p == Finally:
@@ -32,7 +32,7 @@ func (p Phase) NextPhases(well bool) []Phase {
 	}
 }
 
-// First returns the first step of a phase, and nil where it has none.
+// First returns the first step of a phase, or nil if the phase has no steps.
 func (w *Workflow) First(p Phase) *Step {
 	for i := range w.Steps {
 		if w.Steps[i].Phase == p {
@@ -45,11 +45,11 @@ func (w *Workflow) First(p Phase) *Step {
 	return nil
 }
 
-// handles reports whether there is anything to do when the main steps have ended.
+// handles reports whether the workflow has steps to do after the main steps.
 func (w *Workflow) handles() bool {
 	return len(w.Steps) > 0 && w.Steps[len(w.Steps)-1].Phase != MainPhase
 }
 
-// Told is done on failure where a definition does not say what is done then: it tells the
-// issue of the run. It stands in no file, and its input is not that of a file.
+// Told is the step on failure of a definition without on_failure: it comments on the issue of the run. It is in no
+// file, and its input does not come from one.
 var Told = &Step{ID: string(OnFailure) + ".comment", Phase: OnFailure, Tool: "github_comment", OnError: OnErrorContinue, Parallel: 1}

@@ -12,13 +12,13 @@ import (
 type Problem struct {
 	// Line and Column count from 1.
 	Line, Column int
-	// Path leads to the value, as in steps[1].condition.
+	// Path is the path of the value, such as steps[1].condition.
 	Path    string
 	Message string
 	Hint    string
-	// Excerpt is the line of the source, and below it a caret at the column.
+	// Excerpt is the line of the source, with a caret below it at the column.
 	Excerpt string
-	// Warning says that the definition can be used nevertheless.
+	// Warning says that the definition can be used in spite of the problem.
 	Warning bool
 }
 
@@ -43,10 +43,10 @@ func (p Problem) String() string {
 type report struct {
 	lines    []string
 	problems []Problem
-	repaired map[int]string // lines as they were, from 0
+	repaired map[int]string // original lines by index, from 0
 }
 
-// maxProblems is where a file is no workflow at all.
+// maxProblems limits how many problems are reported. A file with more is probably no workflow at all.
 const maxProblems = 100
 
 func (r *report) add(p Problem) {
@@ -63,10 +63,10 @@ func (r *report) add(p Problem) {
 	}
 }
 
-// full says that no more problems are reported.
+// full reports whether the limit of problems is reached.
 func (r *report) full() bool { return len(r.problems) >= maxProblems }
 
-// addAt reports a problem of a tree.
+// addAt adds a problem at the position of a tree.
 func (r *report) addAt(t *tree, path, hint, format string, args ...any) {
 	r.add(Problem{Line: t.line, Column: t.column, Path: path, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
@@ -75,11 +75,12 @@ func (r *report) warn(t *tree, path, hint, format string, args ...any) {
 	r.add(Problem{Line: t.line, Column: t.column, Path: path, Message: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
 }
 
-// excerptWidth is how much of a long line is shown: with its number it fits a terminal of 80 columns.
+// excerptWidth is how many characters of a long line are shown. With the line number, they fit a terminal of 80
+// columns.
 const excerptWidth = 70
 
-// excerpt returns the line and a caret below the column. Tabs are shown as one
-// blank, so that the caret stands right.
+// excerpt returns the line and a caret below the column. A tab is shown as one blank, so that the caret is at the right
+// place.
 func (r *report) excerpt(line, column int) string {
 	if line > len(r.lines) {
 		return ""
@@ -100,7 +101,7 @@ func (r *report) excerpt(line, column int) string {
 	return number + strings.TrimRight(string(text), " ") + "\n" + strings.Repeat(" ", len(number)+column-1-from) + "^"
 }
 
-// sortProblems returns the problems by line, errors and warnings together.
+// sortProblems returns the problems in the order of lines, errors and warnings together.
 func (r *report) sortProblems() []Problem {
 	slices.SortStableFunc(r.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -108,7 +109,7 @@ func (r *report) sortProblems() []Problem {
 	return r.problems
 }
 
-// hasErrors says that one of the problems is no warning.
+// hasErrors reports whether one of the problems is not a warning.
 func (r *report) hasErrors() bool {
 	return slices.ContainsFunc(r.problems, func(p Problem) bool { return !p.Warning })
 }

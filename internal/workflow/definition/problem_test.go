@@ -10,7 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// start is four lines; what a case adds begins on line 6.
+// start is a workflow of five lines. The lines that a case adds begin on line
+// 6.
 const start = "name: x\nsteps:\n  - id: a\n    tool: run_checks\n    output: done\n"
 
 const step = "  - id: b\n    tool: run_checks\n"
@@ -202,7 +203,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// asked is a step that asks, with an id of its own.
+// asked returns a step that asks, with its own id.
 func asked(input string) string {
 	return fmt.Sprintf("  - id: q%d\n    tool: post_question\n    suspend: true\n    input: {question: ok, %s}\n", crc32.ChecksumIEEE([]byte(input)), input)
 }

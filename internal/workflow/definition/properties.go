@@ -24,8 +24,8 @@ var ownDocuments = sync.OnceValue(func() map[string]any {
 	return all
 })
 
-// propertiesOf returns the keys that a place in a schema has. doc is the schema,
-// and nil for those of this package.
+// propertiesOf returns the keys that a schema allows at a URL. doc is the
+// schema, or nil for the schemas of this package.
 func propertiesOf(doc any, url string) []string {
 	file, pointer, _ := strings.Cut(url, "#")
 	file = file[strings.LastIndexByte(file, '/')+1:]

@@ -11,18 +11,17 @@ import (
 	"github.com/fermata-hq/fermata/internal/posting"
 )
 
-// decisive are the fields that the rules of asking judge together. Where one of
-// them comes from a template, only the run knows whether they hold.
+// decisive are the fields that the rules of asking judge together. If one of them comes from a template, only the run
+// can check the rules.
 var decisive = []string{
 	"type", "responseType", "response_type", "options", "other", "items", "questions", "default", "defaultAnswer",
 	"timeoutAction", "on_timeout", "escalation", "allow_danger_default",
 }
 
-// anyDeadline lets every deadline pass: its bounds are the workspace's.
+// anyDeadline allows every deadline, because the limits of deadlines belong to the workspace.
 var anyDeadline = fermata.Policy{AllowNever: true, AllowLonger: true, AllowShorter: true}
 
-// question holds a question against the rules of asking, as far as the file
-// says it.
+// question checks a question against the rules of asking, as far as the file has its values.
 func (l *loader) question(s *Step, t *tree, path string) {
 	at := path + ".input"
 	input := t.get("input")
@@ -48,8 +47,8 @@ func (l *loader) question(s *Step, t *tree, path string) {
 	l.refusedQuestion(input, at, err)
 }
 
-// checkDeadline warns of a timeout that the policy of the workspace refuses. It is no error, because an admin can change the policy before
-// the first run.
+// checkDeadline warns of a timeout that the policy of the workspace refuses. It is no error, because an admin can
+// change the policy before the first run.
 func (l *loader) checkDeadline(timeout fermata.Timeout, input *tree, path string) {
 	if l.known.Policy == nil || timeout == "" {
 		return
@@ -64,13 +63,13 @@ func (l *loader) checkDeadline(timeout fermata.Timeout, input *tree, path string
 	}
 }
 
-// wrongAt says that an error was reported at or below a path.
+// wrongAt reports whether there is an error at or below a path.
 func (l *loader) wrongAt(path string) bool {
 	return slices.ContainsFunc(l.problems, func(p Problem) bool { return !p.Warning && strings.HasPrefix(p.Path, path) })
 }
 
-// writtenQuestion returns what the file says of a question. Texts that only the run
-// knows are put in by a stand-in. It is false where too little is known.
+// writtenQuestion returns the input of a question as the file has it, with placeholders for texts that only the run
+// knows. It reports false if too little is known.
 func writtenQuestion(input *tree) (map[string]any, bool) {
 	m, said := input.mapping(), map[string]any{}
 	for i, key := range m.keys {
@@ -90,7 +89,7 @@ func writtenQuestion(input *tree) (map[string]any, bool) {
 	return said, true
 }
 
-// filledIn says that there is a template in a value.
+// filledIn reports whether a value contains a template.
 func filledIn(t *tree) bool {
 	if m := t.mapping(); m != nil {
 		return slices.ContainsFunc(m.values, filledIn)
@@ -98,10 +97,10 @@ func filledIn(t *tree) bool {
 	return t.unreadable() || open(t) || slices.ContainsFunc(t.list(), filledIn)
 }
 
-// otherNames are what workflows call fields of questions.
+// otherNames are the names that workflows use for fields of questions.
 var otherNames = map[string]string{"default": "defaultAnswer", "on_timeout": "timeoutAction", "response_type": "responseType"}
 
-// refusedQuestion reports why nobody could be asked.
+// refusedQuestion reports why the question could not be asked.
 func (l *loader) refusedQuestion(input *tree, path string, err error) {
 	var refusal *fermata.Error
 	if !errors.As(err, &refusal) || len(refusal.Problems) == 0 {
@@ -124,7 +123,7 @@ func (l *loader) refusedQuestion(input *tree, path string, err error) {
 	}
 }
 
-// asWritten names the fields of a question as the file does.
+// asWritten replaces the names of fields in a text by the names that the file uses.
 func asWritten(input *tree, text string) string {
 	for name, other := range otherNames {
 		if name != "default" && input.get(name) == nil && input.get(other) != nil {
@@ -134,7 +133,7 @@ func asWritten(input *tree, text string) string {
 	return text
 }
 
-// options refuses a way on for an answer that the question does not take.
+// options refuses a goto for an answer that the question does not allow.
 func (l *loader) options(q *fermata.Question, to *tree, path string) {
 	m := to.mapping()
 	if m == nil || len(q.Items) != 1 {
@@ -172,8 +171,7 @@ func (l *loader) options(q *fermata.Question, to *tree, path string) {
 	}
 }
 
-// Yes and No are what a way on by option calls the answers to a question of yes
-// and no.
+// Yes and No are the keys in a map of goto for the answers to a yes-or-no question.
 const (
 	Yes = "yes"
 	No  = "no"

@@ -2,5 +2,5 @@
 
 package definition_test
 
-// slower is how much the race detector slows everything down.
+// slower is the factor by which the race detector slows everything down.
 const slower = 10

@@ -20,12 +20,12 @@ var workflowSchema []byte
 var toolSchemas []byte
 
 // Schema returns the JSON Schema of a definition, for editors. [Load] checks
-// with it, too.
+// with the same schema.
 func Schema() json.RawMessage { return slices.Clone(json.RawMessage(workflowSchema)) }
 
 // ToolInput returns the JSON Schema of the input of a tool that every engine
-// has: post_question, request_approval, agent, shell, wait and workflow. It is
-// nil for any other.
+// has: post_question, request_approval, agent, shell, wait or workflow. It
+// returns nil for any other tool.
 func ToolInput(name string) json.RawMessage {
 	if !slices.Contains(engineTools, name) {
 		return nil
@@ -45,7 +45,8 @@ func ToolInput(name string) json.RawMessage {
 	return doc
 }
 
-// referred collects the definitions that a part of a schema refers to.
+// referred adds the definitions that a part of a schema refers to, and returns
+// them.
 func referred(part any, defs, into map[string]any) map[string]any {
 	switch v := part.(type) {
 	case []any:
@@ -65,7 +66,7 @@ func referred(part any, defs, into map[string]any) map[string]any {
 	return into
 }
 
-// engineTools are the tools that every engine has itself.
+// engineTools are the tools that every engine has.
 var engineTools = []string{postQuestion, requestApproval, "agent", "shell", "wait", startsWorkflow}
 
 const (
@@ -74,7 +75,7 @@ const (
 	startsWorkflow  = "workflow"
 )
 
-// ownSchemas are compiled once: they do not change.
+// ownSchemas compiles the schemas of this package once.
 var ownSchemas = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	all := map[string]*jsonschema.Schema{}
 	c := jsonschema.NewCompiler()
@@ -99,18 +100,19 @@ var ownSchemas = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	return all, nil
 })
 
-// ownSchema returns one of the compiled schemas: that of the file for "", else
-// that of a tool, nil where there is none.
+// ownSchema returns a compiled schema of this package. For "" it is the schema
+// of the file, else that of the tool with the name, or nil if there is none.
 func ownSchema(name string) *jsonschema.Schema {
 	all, err := ownSchemas()
 	if err != nil {
-		panic(fmt.Sprintf("the schemas of this package: %v", err)) // a test reads them
+		panic(fmt.Sprintf("the schemas of this package: %v", err)) // a test makes sure that they compile
 	}
 	return all[name]
 }
 
-// CompileSchema reads the schema of a tool or of an output. What it refers to must be
-// in it: nothing is read from files or from the network.
+// CompileSchema compiles the schema of a tool or of an output. The schema must
+// contain everything that it refers to: nothing is read from files or the
+// network.
 func CompileSchema(schema any) (*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(nothing{})

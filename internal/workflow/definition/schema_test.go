@@ -29,7 +29,7 @@ func compileSchema(t *testing.T, source json.RawMessage) *jsonschema.Schema {
 	return s
 }
 
-// An editor takes what Load takes.
+// The schema for editors accepts the same files as Load.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	s := compileSchema(t, definition.Schema())
@@ -48,7 +48,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// What a file may say of a question is what is read when it is asked.
+// Every question field that a file may contain is also read when the question
+// is asked.
 func TestEveryFieldOfAQuestionIsRead(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"post_question", "request_approval"} {
@@ -75,8 +76,8 @@ func TestToolInput(t *testing.T) {
 		compileSchema(t, definition.ToolInput(name))
 	}
 	s := compileSchema(t, definition.ToolInput("post_question"))
-	// Every field of a request can be written in a workflow, but for those that
-	// the engine sets.
+	// Every field of a request can be written in a workflow, except for those
+	// that the engine sets.
 	data, _ := json.Marshal(fermata.Ask{
 		Question: "q", Title: "t", Body: "b", Type: fermata.Blocking, ResponseType: fermata.ResponseChoice,
 		Options: []fermata.Option{{Value: "a", Label: "A", Danger: true}}, Other: new(true), Default: "a",

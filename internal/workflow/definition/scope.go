@@ -6,21 +6,22 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// scope is what an expression sees at its place.
+// scope says which names an expression can use at its place.
 type scope struct {
-	// step is the place of the step in the file, -1 outside of steps.
+	// step is the index of the step in the file, or -1 outside of steps.
 	step int
 	// items says that item and index are known.
 	items bool
-	// narrow lists the only roots, when it is not empty.
+	// narrow lists the only root names that are known, if it is not empty.
 	narrow []string
-	// pending says that pendingQuestion is known, and failure why the run failed.
+	// pending says that pendingQuestion is known. failure says that failure is
+	// known.
 	pending, failure bool
-	// secrets says that secrets may be used, unless readers says who reads what
-	// they would be written into.
+	// secrets says that secrets may be used. If readers is not empty, they may
+	// not: it says who reads the value.
 	secrets bool
 	readers string
-	// place is how messages call it.
+	// place is the name of the place in messages.
 	place string
 }
 
@@ -30,7 +31,8 @@ var (
 	injectScope      = scope{step: -1, pending: true, place: "inject"}
 )
 
-// scopeOf returns the scope of a step's parts, and of the workflow's for nil.
+// scopeOf returns the scope of a step's parts. If step is nil, it is the scope
+// of the workflow's own parts.
 func (l *loader) scopeOf(step *int) scope {
 	s := scope{step: -1, secrets: true, place: "a step"}
 	if step != nil {
@@ -40,21 +42,21 @@ func (l *loader) scopeOf(step *int) scope {
 	return s
 }
 
-// use is an expression with its place.
+// use is an expression with its place in the file.
 type use struct {
 	*expression.Expression
 	at    *tree
-	from  int // where it begins in the text
+	from  int // position of the expression in the text
 	path  string
 	scope scope
-	// condition says that secrets have no place in it.
+	// condition says that this is a condition, where secrets are not allowed.
 	condition bool
 }
 
-// maxExpressions bounds the expressions of a file.
+// maxExpressions limits the number of expressions in a file.
 const maxExpressions = 5000
 
-// value reads a value with its templates.
+// value parses a value with its templates.
 func (l *loader) value(t *tree, path string, s scope) Value {
 	switch v := t.value.(type) {
 	case unreadable:
@@ -101,8 +103,8 @@ func (l *loader) text(t *tree, text, path string, s scope) Value {
 	return v
 }
 
-// condition reads an expression that must be true or false. It may stand in
-// {{ }}, too.
+// condition parses an expression that must be a boolean. It may be written
+// within {{ }}.
 func (l *loader) condition(t *tree, path string, s scope) *Expression {
 	text, from := t.text(), 0
 	switch v := t.value.(type) {
@@ -146,8 +148,8 @@ func (l *loader) condition(t *tree, path string, s scope) *Expression {
 	return e
 }
 
-// cutOff warns of a comment right behind an expression: "a # b" ends at the
-// blank. A comment that two blanks set apart is taken for one.
+// cutOff warns of a comment right after an expression: "a # b" ends at the
+// blank. A comment after two blanks is taken as intended.
 func (l *loader) cutOff(t *tree, text, path string, expression bool) {
 	if !expression || t.style != plain || t.line > len(l.lines) {
 		return
@@ -167,8 +169,8 @@ func (l *loader) fault(t *tree, path string, f expression.Fault) {
 	l.addAt(l.placeInside(t, f.Offset), path, f.Hint, "%s", f.Message)
 }
 
-// placeInside returns the place of a character of a text. Where a text is folded or
-// escaped, it may be the place of the text itself.
+// placeInside returns the position of a character of a text. If the text is
+// folded or escaped, it may return the position of the whole text.
 func (l *loader) placeInside(t *tree, offset int) *tree {
 	at := &tree{line: t.line, column: t.column}
 	text := []rune(t.text())

@@ -7,41 +7,42 @@ import (
 	"strings"
 )
 
-// interpreter is a program that takes a script as an argument.
+// interpreter describes a program that takes a script as an argument.
 type interpreter struct {
-	// script are the letters of short options whose value is a script, and long the names of such options.
+	// script holds the letters of short options whose value is a script. long holds the names of such long options.
 	script string
 	long   []string
-	// value holds the letters of short options with a value that is no script. longValue holds the names of long ones.
-	// Everything after a letter of module is for another program.
+	// value holds the letters of short options with a value that is no script. longValue holds the names of such long
+	// options. Everything after a letter of module is for another program.
 	value, module string
 	longValue     []string
 	// file holds the letters of value whose value names a file with the script.
 	file string
-	// setting holds the letters of short options whose value is a setting. The value is a script if the setting is a command.
+	// setting holds the letters of short options whose value is a setting. The value is a script if the setting is a
+	// command.
 	setting  string
 	operands operands
-	// repeats says that an option with a script may follow another one, and permutes that options may follow operands.
+	// repeats says that an option with a script may follow another one. permutes says that options may follow operands.
 	repeats, permutes bool
-	// find replaces all of the above. It returns the places of the scripts among the arguments from a place on.
+	// find replaces all of the above. It returns the indexes of the scripts among the arguments, starting at from.
 	find func(command []string, from int) []int
 }
 
-// operands are the arguments that are no options.
+// operands says what the arguments that are no options mean.
 type operands int
 
 const (
-	// areFiles: the first one is a file with the script, and the rest is for the script.
+	// areFiles means that the first operand is a file with the script, and the rest are arguments of the script.
 	areFiles operands = iota
-	// beginWithScript: the first one is the script.
+	// beginWithScript means that the first operand is the script.
 	beginWithScript
-	// areScript: all of them together are the script.
+	// areScript means that all operands together are the script.
 	areScript
-	// nameHostFirst: all behind the first one are the script.
+	// nameHostFirst means that all operands after the first one are the script.
 	nameHostFirst
-	// areIgnored: a script may follow as an option.
+	// areIgnored means that operands have no meaning here, and a script may follow as an option.
 	areIgnored
-	// areCommand: the first one that sets no variable is another program, and the rest is for that one.
+	// areCommand means that the first operand that sets no variable is another program, and the rest are its arguments.
 	areCommand
 )
 
@@ -59,7 +60,7 @@ var (
 	user = interpreter{script: "c", long: []string{"--command"}, value: "ugGsw", operands: areIgnored}
 )
 
-// interpreters by their name, without a version.
+// interpreters holds the interpreters by their name, without a version.
 var interpreters = map[string]interpreter{
 	"sh": shell, "bash": shell, "dash": shell, "zsh": shell, "ksh": shell, "ash": shell, "fish": shell,
 	"csh": shell, "tcsh": shell, "nu": shell, "pwsh": pwsh, "powershell": pwsh,
@@ -75,7 +76,7 @@ var interpreters = map[string]interpreter{
 	"ssh":       {value: "BbcDEeFIiJLlmOPpQRSWw", setting: "o", operands: nameHostFirst}, "watch": {value: "n", operands: areScript},
 }
 
-// wrappers start another program that stands among their arguments.
+// wrappers are programs that start another program, which is one of their arguments.
 var wrappers = []string{
 	"env", "nice", "ionice", "timeout", "sudo", "doas", "nohup", "setsid", "stdbuf", "time", "chroot", "busybox", "toybox", "xargs", "flock",
 	"unshare", "nsenter", "docker", "podman", "kubectl", "find", "parallel", "strace", "chrt", "taskset", "systemd-run", "bwrap", "su", "runuser",
@@ -83,8 +84,8 @@ var wrappers = []string{
 	"valgrind", "uv", "uvx", "pipx", "poetry", "conda", "mamba", "bundle", "direnv", "nix", "mise", "asdf", "npx", "script", "nix-shell",
 }
 
-// ScriptsIn returns which arguments of a command are scripts for an interpreter, as in sh -c and python -c, also where
-// another program starts the interpreter. It knows the usual programs, and no others.
+// ScriptsIn returns the indexes of a command's arguments that are scripts for an interpreter, as in sh -c and python
+// -c. It also finds interpreters that another program starts. It knows the usual programs, and no others.
 func ScriptsIn(command []string) []int {
 	var found []int
 	for i := range command {
@@ -100,7 +101,7 @@ func ScriptsIn(command []string) []int {
 	return slices.Compact(found)
 }
 
-// scripts returns which of the arguments from a place on are scripts.
+// scripts returns the indexes of the arguments that are scripts, starting at from.
 func (it interpreter) scripts(command []string, from int) (found []int) {
 	if it.find != nil {
 		return it.find(command, from)
@@ -148,12 +149,14 @@ func (it interpreter) scripts(command []string, from int) (found []int) {
 
 func isOption(arg string) bool { return len(arg) > 1 && (arg[0] == '-' || arg[0] == '+') }
 
-// option says where an option has its script: here, which is in itself, or in the next argument. Skip says that the next
-// argument is another value of the option. Setting says that this value, or the rest of the option, is a setting. File says
-// that the value names a file with the script. End says that the arguments after it are for another program.
+// option is the meaning of an option. here says that the script is in the option itself, next that it is the next
+// argument. skip says that the next argument is another value of the option. setting says that this value, or the rest
+// of the option, is a setting. file says that the value names a file with the script. end says that the arguments after
+// it are for another program.
 type option struct{ here, next, skip, setting, file, end bool }
 
-// mostFlags is how many letters may follow in a cluster such as -lne; more are a script that stands there.
+// mostFlags is how many letters may follow a script's letter in a cluster such as -lne. If there are more, they are the
+// script.
 const mostFlags = 3
 
 func (it interpreter) read(arg string) (o option) {
@@ -183,21 +186,21 @@ func (it interpreter) read(arg string) (o option) {
 	return o
 }
 
-// setsCommand reports whether ssh runs the value of a setting as a command, as it does with ProxyCommand. It returns true as
-// well if a template makes the name of the setting.
+// setsCommand reports whether ssh runs the value of a setting as a command, as with ProxyCommand. It is also true if
+// the name of the setting contains a template.
 func setsCommand(setting string) bool {
 	name, _, _ := strings.Cut(strings.TrimLeft(setting, " "), "=")
 	name, _, _ = strings.Cut(strings.ToLower(name), " ")
 	return strings.HasSuffix(name, "command") || strings.Contains(name, "{{")
 }
 
-// findPowerShell returns the places of the scripts in a call of PowerShell. Everything after -Command is a script. PowerShell
-// accepts the first letters of an option for its name.
+// findPowerShell returns the indexes of the scripts in a call of PowerShell. Everything after -Command is a script.
+// PowerShell accepts the first letters of an option for its name.
 func findPowerShell(command []string, from int) (found []int) {
 	for i := from; i < len(command); i++ {
 		name := strings.ToLower(strings.TrimLeft(command[i], "-"))
 		if name == "" || name == strings.ToLower(command[i]) {
-			continue // the value of an option
+			continue // it is the value of an option
 		}
 		switch {
 		case isPartOf(name, "command"), isPartOf(name, "encodedcommand"), name == "ec":
@@ -212,10 +215,10 @@ func findPowerShell(command []string, from int) (found []int) {
 	return nil
 }
 
-// isPartOf reports whether a name is the beginning of the whole name of an option.
+// isPartOf reports whether a name is the beginning of an option's whole name.
 func isPartOf(name, whole string) bool { return strings.HasPrefix(whole, name) }
 
-// findDeno finds the script of deno eval.
+// findDeno returns the index of the script of "deno eval".
 func findDeno(command []string, from int) []int {
 	evaluates := false
 	for i := from; i < len(command); i++ {
@@ -237,8 +240,8 @@ const (
 	scriptHint  = `give it as an argument: command: [sh, -eu, -c, 'echo "$1"', sh, "{{ … }}"]`
 )
 
-// ScriptFault says what is wrong with a template in a script; "" for
-// nothing. Who writes an issue's title must not write a command.
+// ScriptFault returns what is wrong with a template in a script, or "" if there is none. Such a template is refused
+// because the author of an issue's title must not be able to write a command.
 func ScriptFault(command []string) string {
 	for _, at := range ScriptsIn(command) {
 		if strings.Contains(command[at], "{{") {

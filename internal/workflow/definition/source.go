@@ -16,19 +16,17 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// stand is what a value is replaced by that cannot be read, so that the rest of
-// the file can be.
+// stand replaces a value that cannot be parsed, so that the rest of the file can be.
 const stand = "\u2060unreadable\u2060"
 
-// maxRepairs bounds how often the file is read again, maxReread how much of it.
+// maxRepairs limits how often the file is parsed again. maxReread limits how many bytes are parsed again in total.
 const (
 	maxRepairs = 20
 	maxReread  = 512 << 10
 )
 
-// read reads the file into a tree, and reports what is no YAML or not the part
-// of it that workflows are written in. The tree is nil when nothing can be said
-// about the rest.
+// read parses the file into a tree. It reports text that is no YAML, or not the part of YAML that workflows may use.
+// The tree is nil if the rest of the file cannot be checked.
 func (r *report) read(source []byte) (root *tree) {
 	defer func() {
 		if recover() != nil { // a fault of the library must not end the server
@@ -66,14 +64,15 @@ func (r *report) read(source []byte) (root *tree) {
 	}
 }
 
-// CheckYAML returns what keeps a file from being read as definitions are: it is no YAML, or hides what it says.
+// CheckYAML returns the problems that keep a file from being read like a definition: it is no YAML, or uses YAML that
+// hides its meaning. Warnings are left out.
 func CheckYAML(source []byte) []Problem {
 	r := &report{}
 	r.read(source)
 	return slices.DeleteFunc(r.problems, func(p Problem) bool { return p.Warning })
 }
 
-// readable refuses what is no text.
+// readable refuses a file that is no text.
 func (r *report) readable(source []byte) bool {
 	line, column := 1, 1
 	for i := 0; i < len(source); {
@@ -94,12 +93,10 @@ func (r *report) readable(source []byte) bool {
 	return true
 }
 
-// maxFields bounds the keys in a file: the parser's time grows faster than they
-// do.
+// maxFields limits the number of keys in a file, because the parser's time grows faster than their number.
 const maxFields = 10_000
 
-// bounded refuses what nests so deep, or has so many keys, that reading it would
-// take the stack.
+// bounded refuses a file with too many keys, or with nesting so deep that parsing it would overflow the stack.
 func (r *report) bounded(tokens token.Tokens) bool {
 	flow, run, line, fields := 0, 0, 0, 0
 	for _, t := range tokens {
@@ -130,9 +127,8 @@ func (r *report) bounded(tokens token.Tokens) bool {
 	return true
 }
 
-// untagged reports values that a ! would drop, and puts a stand-in there: the
-// parser would take what follows for the value. It reports whether there were
-// any.
+// untagged reports values that a ! would drop, and replaces them with a stand-in. Otherwise the parser would take the
+// text after it as the value. It reports whether there were any.
 func (r *report) untagged(tokens token.Tokens) bool {
 	found := false
 	for _, t := range tokens {
@@ -154,7 +150,7 @@ func (r *report) untagged(tokens token.Tokens) bool {
 	return found
 }
 
-// syntax reports an error of the parser, and returns the line to blame.
+// syntax reports an error of the parser, and returns the line that caused it.
 func (r *report) syntax(text string, err error) (int, bool) {
 	wrong, ok := errors.AsType[*yaml.SyntaxError](err)
 	if !ok || wrong.Token == nil || wrong.Token.Position == nil {
@@ -169,7 +165,7 @@ func (r *report) syntax(text string, err error) (int, bool) {
 	}
 	line = min(max(line, 1), len(r.lines))
 	if _, again := r.repaired[line-1]; again {
-		return 0, false // what is wrong with the line was said
+		return 0, false // the problem of this line was reported already
 	}
 	if m, h, at := friendly(r.lines[line-1]); h != "" {
 		message, hint, column = m, h, at
@@ -181,8 +177,8 @@ func (r *report) syntax(text string, err error) (int, bool) {
 	return line, true
 }
 
-// unclosedBefore returns the quoted text right before the token that goes over
-// several lines and ends on the token's: most likely it was not meant to.
+// unclosedBefore returns the quoted text right before the token if it spans several lines and ends on the line of the
+// token. Most likely, a quote was not closed.
 func unclosedBefore(text string, wrong *token.Token) *token.Token {
 	if wrong.Type == token.InvalidType {
 		return nil
@@ -205,14 +201,13 @@ func unclosedBefore(text string, wrong *token.Token) *token.Token {
 
 var entry = regexp.MustCompile(`^(\s*(?:- +)*(?:[A-Za-z_][\w.-]*|"[^"]*"|'[^']*') *: +|\s*(?:- +)+)(\S.*)$`)
 
-// bareTemplate is a template where the value of an object or list begins.
+// bareTemplate matches an unquoted template at the beginning of a value in an object or a list.
 var bareTemplate = regexp.MustCompile(`[:,[]\s*{{`)
 
-// bareStar is a schedule where the value of an object or list begins.
+// bareStar matches an unquoted cron line that begins with * in an object or a list.
 var bareStar = regexp.MustCompile(`[:,[]\s*(\*[/ ][^,}\]]*[^,}\]\s])`)
 
-// openQuote is where the last quote of an object or list begins, if nothing
-// closes it; otherwise -1.
+// openQuote returns the index of the first quote of an object or list that is not closed, or -1.
 func openQuote(value string) int {
 	for at := 0; at < len(value); at++ {
 		quote := value[at]
@@ -232,7 +227,7 @@ func openQuote(value string) int {
 	return -1
 }
 
-// friendly knows the mistakes that workflows invite, by the line they stand on.
+// friendly explains frequent mistakes in workflow files, by the line that has the mistake.
 func friendly(line string) (message, hint string, column int) {
 	m := entry.FindStringSubmatch(line)
 	if m == nil {
@@ -272,7 +267,7 @@ func friendly(line string) (message, hint string, column int) {
 	return "", "", 0
 }
 
-// isQuoteOpen says that a quote is opened and not closed in value.
+// isQuoteOpen reports whether value begins with a quote that is not closed.
 func isQuoteOpen(value string, quote byte) bool {
 	for i := 1; i < len(value); i++ {
 		switch {
@@ -285,7 +280,7 @@ func isQuoteOpen(value string, quote byte) bool {
 	return true
 }
 
-// inQuotes returns a value with the quotes that it needs.
+// inQuotes returns a value in the quotes that it needs.
 func inQuotes(value string) string {
 	if r := []rune(value); len(r) > 60 {
 		value = string(r[:59]) + "…"
@@ -310,7 +305,7 @@ func hintFor(message string) string {
 	return "check the indentation and the quotes around here"
 }
 
-// repair puts a stand-in where the value of a line was, once for each line.
+// repair replaces the value of a line with a stand-in, once for each line.
 func (r *report) repair(line int) bool {
 	at := line - 1
 	m := entry.FindStringSubmatch(r.lines[at])
@@ -325,7 +320,7 @@ func (r *report) repair(line int) bool {
 	return true
 }
 
-// restore brings back the lines that were replaced, for the excerpts.
+// restore puts the replaced lines back, for the excerpts.
 func (r *report) restore() {
 	for at, line := range r.repaired {
 		r.lines[at] = line
@@ -335,7 +330,7 @@ func (r *report) restore() {
 	}
 }
 
-// document returns the tree of the one document in the file.
+// document returns the tree of the only document in the file.
 func (r *report) document(file *ast.File) *tree {
 	var body ast.Node
 	for _, d := range file.Docs {

@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// checkStarted checks the name and the inputs that a step gives to another workflow, as far as they are literal. A workflow that does
-// not exist is a warning, because it may be stored later.
+// checkStarted checks the name and the inputs that a step gives to another workflow, as far as they are literal. A
+// workflow that does not exist is a warning, because it may be stored later.
 func (l *loader) checkStarted(t, input *tree, path string) {
 	at := input.get("name")
 	name := at.text()
@@ -48,7 +48,7 @@ func (l *loader) checkStarted(t, input *tree, path string) {
 	values, _ := given.plainValue().(map[string]any)
 	for _, in := range inputs {
 		if values[in.Name] == nil && !in.IsNeeded() {
-			delete(values, in.Name) // a run takes null as if the input were left out
+			delete(values, in.Name) // a run treats null as a missing input
 		}
 	}
 	f.fits(compiled, values)

@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// FailureName is the root name of why a run failed; null while it has not. It is reserved
-// in definitions with steps that see it.
+// FailureName is the root name under which expressions read why a run failed; it is null while the run has not failed.
+// It is reserved in definitions with steps that can read it.
 const FailureName = "failure"
 
 // reservedNames are root names of expressions and words of their language.
@@ -20,11 +20,11 @@ var reservedNames = []string{
 	"true", "false", "null", "nil", "not", "and", "or", "in", "let", "if", "else", "contains", "startsWith", "endsWith", "matches",
 }
 
-// reservedIDs are names that steps cannot have: paths and graphs use them.
+// reservedIDs are names that steps cannot have, because paths and graphs use them.
 var reservedIDs = append([]string{"answer", "start", "end"}, reservedNames...)
 
-// names reads the names that steps and answers bring, so that expressions
-// anywhere can be checked against all of them.
+// names reads the names that steps and answers define, so that expressions anywhere in the file can be checked against
+// all of them.
 func (l *loader) names() {
 	for _, phase := range phases {
 		for i, t := range l.root.get(string(phase)).list() {
@@ -85,7 +85,7 @@ func (l *loader) injectedNames(resume *tree, path string, reserved []string) {
 	}
 }
 
-// step reads the rest of a step.
+// step reads the remaining fields of a step.
 func (l *loader) step(i int) {
 	s, t := &l.w.Steps[i], l.steps[i]
 	path := l.paths[i]
@@ -124,7 +124,7 @@ func (l *loader) step(i int) {
 	l.question(s, t, path)
 }
 
-// ownCopy reads whether the step has a working copy of its own. Only what a worker runs has one.
+// ownCopy reads whether the step has its own working copy. Only steps that a worker runs have one.
 func (l *loader) ownCopy(t *tree, path string) bool {
 	flag, name := t.get("working_copy"), t.get("tool").text()
 	if flag.text() != "own" {
@@ -138,8 +138,7 @@ func (l *loader) ownCopy(t *tree, path string) bool {
 	return true
 }
 
-// suspend reads whether the step waits for people, and refuses what only
-// happens to a step that does.
+// suspend reads whether the step waits for people. It refuses fields that have no effect on a step that does not wait.
 func (l *loader) suspend(s *Step, t *tree, path string) {
 	flag := t.get("suspend")
 	s.Suspend = flag.boolean() || s.Tool == requestApproval
@@ -171,8 +170,8 @@ func (l *loader) suspend(s *Step, t *tree, path string) {
 	}
 }
 
-// Approves reports whether the step's question is, or may be, an approval. The steps behind it do not run without one, unless
-// on_reject or on_timeout names another way.
+// Approves reports whether the step's question is, or may be, an approval. The steps after it do not run without an
+// approval, unless on_reject or on_timeout names another way.
 func (s *Step) Approves() bool {
 	if s.Tool == requestApproval {
 		return true
@@ -234,7 +233,7 @@ func (l *loader) retry(t *tree, path string) *Retry {
 	return r
 }
 
-// repeat reads how often a run goes back from behind a step.
+// repeat reads where, until when and how often a run goes back after a step.
 func (l *loader) repeat(t *tree, path string, step int) *Repeat {
 	if t.mapping() == nil {
 		return nil
@@ -270,7 +269,7 @@ func (l *loader) foreach(t *tree, path string, scope scope) *Value {
 	return &v
 }
 
-// schema reads the JSON Schema of a result.
+// schema reads the JSON Schema of a step's output.
 func (l *loader) schema(t *tree, path string) json.RawMessage {
 	if t.mapping() == nil {
 		return nil
@@ -325,14 +324,14 @@ func (l *loader) action(t *tree, path string, scope scope, within Phase) *Action
 	return a
 }
 
-// atOnce refuses a tool after silence that the run would have to wait for.
+// atOnce refuses an on_timeout tool that the run would have to wait for.
 func (l *loader) atOnce(t *tree, path string) {
 	if name := t.text(); slices.Contains(engineTools, name) || slices.Contains(l.known.Delegated, name) {
 		l.addAt(t, path, "let a step do it, and go there: on_timeout: {goto: …}", "on_timeout cannot wait for %s", name)
 	}
 }
 
-// target checks the name of a step to go to, which is one of the same phase.
+// target checks the name of a step to go to. The step must be in the same phase.
 func (l *loader) target(t *tree, path string, within Phase) {
 	name := t.text()
 	if name == "" {

@@ -16,9 +16,10 @@ import (
 type fit struct {
 	*report
 	root *tree
-	path []string // of root in the file
-	doc  any      // the schema itself, where it is none of this package
-	// open says that a value is known at run time only: nothing is said about it.
+	path []string // path of root in the file
+	doc  any      // the schema itself, unless it is one of this package
+	// open reports whether a value is known only when the workflow runs. Such a
+	// value is not checked.
 	open func(t *tree) bool
 }
 
@@ -37,9 +38,9 @@ func (f *fit) fits(s *jsonschema.Schema, value any) {
 	}
 }
 
-// leaves returns the faults that have no deeper cause. Of a choice of several
-// forms it returns those of the form that fits best, and none when one may fit
-// at run time.
+// leaves returns the faults that have no deeper cause. For a choice of several
+// forms it returns the faults of the form that fits best. It returns none if
+// one form may fit when the workflow runs.
 func (f *fit) leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	t, unreadable := f.root.nodeAt(e.InstanceLocation)
 	if unreadable || f.open != nil && f.open(t) {
@@ -81,8 +82,8 @@ func everyRequired(e *jsonschema.ValidationError) bool {
 	})
 }
 
-// isDeeper says that the faults a lie deeper than b, or are fewer: their form is
-// the one that was meant.
+// isDeeper reports whether the faults a are deeper than b, or fewer. Their form
+// is then the one that the author meant.
 func isDeeper(a, b []*jsonschema.ValidationError) bool {
 	da, db := len(a[0].InstanceLocation), len(b[0].InstanceLocation)
 	if ta, tb := isType(a[0]), isType(b[0]); da == db && ta != tb {
@@ -139,10 +140,10 @@ func (f *fit) unknown(t *tree, path, name, schema string) {
 	f.addAt(t.key(name), path+name, hint, "there is no field %s here", name)
 }
 
-// meant are fields as other automations call them.
+// meant maps field names of other automation tools to ours.
 var meant = map[string]string{"if": "condition", "when": "condition", "with": "input", "uses": "tool", "name": "id", "retries": "retry", "on": "triggers", "cron": "schedule"}
 
-// choice says what a value of several forms can be.
+// choice reports a value that fits none of several forms.
 func (f *fit) choice(t *tree, path string, e *jsonschema.ValidationError) {
 	var needs []string
 	for _, cause := range e.Causes {
@@ -161,7 +162,7 @@ func (f *fit) choice(t *tree, path string, e *jsonschema.ValidationError) {
 	f.addAt(t, path, "", "%s has no place here", kindOf(t))
 }
 
-// explain returns what is wrong with one value, and a remedy.
+// explain returns what is wrong with a value, and a hint.
 func explain(t *tree, e *jsonschema.ValidationError) (message, hint string) {
 	if strings.HasSuffix(e.SchemaURL, "/duration") {
 		hint = `write a text with a unit: "90s", "30m", "24h" or "3d"`
@@ -248,7 +249,7 @@ var typeNames = map[string]string{
 	"object": "an object", "array": "a list", "null": "null",
 }
 
-// kindOf says what stands in the file.
+// kindOf describes a value of the file for a message.
 func kindOf(t *tree) string {
 	switch v := t.value.(type) {
 	case nil:

@@ -12,8 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// readers says who reads what a tool is given, in words for a message; "" when
-// nobody does.
+// readers returns words for a message that say who reads the input of a tool, or "" if nobody does.
 func (l *loader) readers(name string) string {
 	switch {
 	case name == "shell", slices.Contains(l.known.Delegated, name):
@@ -32,7 +31,7 @@ func (l *loader) readers(name string) string {
 	return ""
 }
 
-// tool checks that there is such a tool.
+// tool checks that a tool exists.
 func (l *loader) tool(t *tree, path string) {
 	name := t.text()
 	if name == "" {
@@ -64,8 +63,7 @@ func (l *loader) tool(t *tree, path string) {
 	}
 }
 
-// toolInput reads the input of a step or of an action, and checks what is
-// literal in it against the tool's schema.
+// toolInput reads the input of a step or of an action. It checks the literal parts against the schema of the tool.
 func (l *loader) toolInput(t *tree, name, path string, scope scope) Value {
 	input := t.get("input")
 	if s, doc := l.inputSchema(name); s != nil && !input.unreadable() {
@@ -86,7 +84,7 @@ func (l *loader) toolInput(t *tree, name, path string, scope scope) Value {
 	return l.value(input, path+".input", scope)
 }
 
-// checkNeeded refuses a step whose tool needs an input that the workflow, or the step, has not.
+// checkNeeded refuses a step if its tool needs an input that the workflow or the step does not have.
 func (l *loader) checkNeeded(t *tree, name, path string) {
 	reads := l.known.Reads[name]
 	for _, in := range reads.Inputs {
@@ -110,8 +108,8 @@ var channelFields = map[string][]string{
 	postQuestion: {"notifyVia", "channels"}, requestApproval: {"notifyVia", "channels"}, "notify": {"channels"},
 }
 
-// channels refuses names of channels that are misspelt, and warns of others that are not
-// there: a channel can be added before the first run.
+// channels refuses misspelt names of channels. Other unknown names are warnings, because a channel can be added before
+// the first run.
 func (l *loader) channels(input *tree, name, path string) {
 	if l.known.Channels == nil {
 		return
@@ -134,20 +132,20 @@ func (l *loader) channels(input *tree, name, path string) {
 	}
 }
 
-// open says that only the run knows the value.
+// open reports whether a value contains a template, so that only the run knows it.
 func open(t *tree) bool {
 	text, ok := t.value.(string)
 	return ok && strings.Contains(text, "{{")
 }
 
-// toolSchema is a schema in both forms.
+// toolSchema is the schema of a tool, compiled and as a document.
 type toolSchema struct {
 	compiled *jsonschema.Schema
 	doc      any
 }
 
-// inputSchema returns the schema of a tool's input, and the document where it
-// is none of this package.
+// inputSchema returns the schema of a tool's input. The second result is the document, or nil for a schema of this
+// package.
 func (l *loader) inputSchema(name string) (*jsonschema.Schema, any) {
 	info, ok := l.known.Tools[name]
 	if !ok || len(info.Input) == 0 {
@@ -159,7 +157,7 @@ func (l *loader) inputSchema(name string) (*jsonschema.Schema, any) {
 	if s, done := l.schemas[name]; done {
 		return s.compiled, s.doc
 	}
-	var s toolSchema // empty for a tool whose own schema is wrong: it is checked when it is called
+	var s toolSchema // stays empty if the tool's schema is invalid: the input is then checked at the call
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(info.Input)))
 	if err == nil {
 		if compiled, err := CompileSchema(doc); err == nil {
@@ -170,7 +168,7 @@ func (l *loader) inputSchema(name string) (*jsonschema.Schema, any) {
 	return s.compiled, s.doc
 }
 
-// schemaFault returns the first cause of what is wrong with a schema.
+// schemaFault returns the first cause why a schema is invalid.
 func schemaFault(err error) string {
 	var wrong *jsonschema.SchemaValidationError
 	if !errors.As(err, &wrong) {

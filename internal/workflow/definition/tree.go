@@ -12,7 +12,7 @@ const (
 	maxDepth  = 32
 )
 
-// tree is a value of the file with its place.
+// tree is a value of the file with its position.
 type tree struct {
 	// value is nil, a bool, an int64, a float64, a string, *mapping, []*tree or
 	// unreadable.
@@ -24,16 +24,16 @@ type tree struct {
 
 // mapping is an object with its keys in the order of the file.
 type mapping struct {
-	keys   []*tree // whose values are strings
+	keys   []*tree // their values are strings
 	values []*tree
 }
 
-// unreadable stands for what was reported when the file was read; nothing more
-// is said about it.
+// unreadable stands for a value that was already reported when the file was
+// parsed. It is not reported again.
 type unreadable struct{}
 
-// style is how a text stands in the file: its characters are where they stand
-// in a plain one only.
+// style is how a text is written in the file. Only in a plain text do the
+// positions of characters equal those in the file.
 type style int
 
 const (
@@ -42,7 +42,7 @@ const (
 	block
 )
 
-// get returns the value under a key, and nil where there is none.
+// get returns the value of a key, or nil if the tree does not have the key.
 func (t *tree) get(key string) *tree {
 	m := t.mapping()
 	if m == nil {
@@ -56,7 +56,7 @@ func (t *tree) get(key string) *tree {
 	return nil
 }
 
-// key returns the key itself, and the tree where there is none.
+// key returns the key itself, or the tree if it does not have the key.
 func (t *tree) key(name string) *tree {
 	if m := t.mapping(); m != nil {
 		for _, k := range m.keys {
@@ -84,7 +84,7 @@ func (t *tree) list() []*tree {
 	return l
 }
 
-// text returns a text, and "" for anything else.
+// text returns a text, or "" if the value is no text.
 func (t *tree) text() string {
 	if t == nil {
 		return ""
@@ -121,8 +121,8 @@ func (t *tree) unreadable() bool {
 	return ok
 }
 
-// nodeAt follows the path of a JSON pointer. It returns the nearest tree that there
-// is, and whether something unreadable was on the way.
+// nodeAt follows the path of a JSON pointer. It returns the deepest tree that
+// exists, and whether a value on the way is unreadable.
 func (t *tree) nodeAt(path []string) (*tree, bool) {
 	for _, name := range path {
 		if t.unreadable() {
@@ -142,8 +142,8 @@ func (t *tree) nodeAt(path []string) (*tree, bool) {
 	return t, t.unreadable()
 }
 
-// plainValue returns the value as JSON has it. Each text with templates, and
-// what is unreadable, becomes null where the caller names a place for it.
+// plainValue returns the value as decoded JSON. An unreadable value becomes
+// null.
 func (t *tree) plainValue() any {
 	switch v := t.value.(type) {
 	case *mapping:
@@ -164,7 +164,8 @@ func (t *tree) plainValue() any {
 	return t.value
 }
 
-// PathOf writes a JSON pointer as people read it: steps[1].condition.
+// PathOf writes a JSON pointer in the form that people read:
+// steps[1].condition.
 func PathOf(pointer []string) string {
 	var b strings.Builder
 	for _, name := range pointer {

@@ -10,50 +10,45 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// Expression is a condition or what stands within {{ }}.
+// Expression is a condition, or the expression within {{ }}.
 type Expression = expression.Expression
 
-// Value is an input with its templates. Its Render gives the value in an [Env].
+// Value is an input with its templates. Its Render method fills them in from an [Env].
 type Value = expression.Value
 
-// Env holds the root names that expressions see, by the names of the contract:
-// inputs, trigger, run, steps, item, index, secrets, pendingQuestion, and the
-// outputs and injected values by their own. A name that is not there is null.
-// Values are what JSON decodes to, with numbers as float64 or int64, as
-// [DecodeJSON] gives them. secrets may be a func(name string) (string, error).
+// Env holds the root names that expressions can read. They are inputs, trigger, run, steps, item, index, secrets and
+// pendingQuestion, and the names of outputs and of injected values. A missing name is null. Values have the types that
+// [DecodeJSON] returns, with numbers as float64 or int64. secrets may be a func(name string) (string, error).
 type Env = expression.Env
 
-// NowKey is the name in an [Env] of the time.Time that now() returns; without
-// it, it is the clock's.
+// NowKey is the name in an [Env] of the time.Time that now() returns. Without it, now() returns the system time.
 const NowKey = expression.NowKey
 
-// DecodeJSON decodes JSON into the values that an [Env] wants: whole numbers
-// become int64, all others float64.
+// DecodeJSON decodes JSON into the types that an [Env] expects: whole numbers become int64, all other numbers float64.
 func DecodeJSON(data []byte) (any, error) { return expression.DecodeJSON(data) }
 
-// Workflow is a definition that was found right.
+// Workflow is a definition without errors.
 type Workflow struct {
 	Name, Description string
-	// Project is empty where the file does not name one.
+	// Project is empty if the file names none.
 	Project     string
 	Triggers    []Trigger
 	Inputs      []Input // in the order of the file
 	Concurrency *Concurrency
 	Confidence  *Confidence
-	// MaxIterations is how often a run may come back to a step: 5 unless the
-	// file says otherwise.
+	// MaxIterations is how often a run may do one step; 5 if the file sets nothing.
 	MaxIterations int
-	// FailFast says that the steps beside one that failed are cancelled. Otherwise they go on to their end before the run fails.
+	// FailFast says that the failure of a step cancels the parallel steps. Without it, they end before the run fails.
 	FailFast bool
-	// Steps are those of all phases: the main ones first, then on_success, on_failure and
-	// finally, each in the order of the file.
+	// Steps are the steps of all phases: the main ones first, then on_success, on_failure and finally, each in the
+	// order of the file.
 	Steps []Step
-	// Tells says that the file has no on_failure: [Told] is done instead.
+	// Tells says that the file has no on_failure, so that [Told] is done instead.
 	Tells bool
-	// OnResume and OnTimeout hold for every step that has none of its own.
+	// OnResume and OnTimeout apply to every step that has none of its own.
 	OnResume  *Resume
 	OnTimeout *Action
-	// Secrets names the secrets that expressions ask for, sorted.
+	// Secrets are the names of the secrets that expressions use, sorted.
 	Secrets []string
 
 	order order
@@ -72,52 +67,51 @@ const (
 // AnyEnvironment stands for every environment.
 const AnyEnvironment = "*"
 
-// What a schedule does about times that passed while the server was down.
+// Values of [Trigger.Catchup]: which runs start for times that passed while the server was down.
 const (
 	CatchupNone   = "none"
 	CatchupLatest = "latest"
 	CatchupAll    = "all"
 )
 
-// What a webhook asks of its callers.
+// Values of [Trigger.Auth]: what a webhook requires of its callers.
 const (
 	AuthSignature = "signature"
 	AuthNone      = "none"
 )
 
-// Trigger starts runs.
+// Trigger describes what starts runs.
 type Trigger struct {
 	// Type is one of [LabelAdded], [Deployment], [Schedule], [Webhook], [Manual] and [Event].
 	Type string
-	// Label is the label of GitHub that starts a run, Environment the environment
-	// of GitHub Actions, [AnyEnvironment] for all; Repo, as "owner/name", narrows
-	// either to one repository.
+	// Label is the GitHub label that starts a run. Environment is the environment of GitHub Actions, or
+	// [AnyEnvironment] for all of them. Repo, as "owner/name", limits either to one repository.
 	Label, Environment, Repo string
-	// Cron is a line of five fields in the zone Timezone, UTC by default.
+	// Cron is a line of five fields in the time zone Timezone, which is UTC by default.
 	Cron, Timezone string
-	// Catchup is none, latest (the default) or all; a time that is longer ago
-	// than CatchupAge is not caught up with. The default is 24 hours.
+	// Catchup is none, latest (the default) or all. A time that was missed longer ago than CatchupAge is not caught up.
+	// The default of CatchupAge is 24 hours.
 	Catchup    string
 	CatchupAge time.Duration
 	// Auth is signature (the default) or none.
 	Auth string
 	// EventType is the type of a Fermata event, such as question.answered.
 	EventType string
-	// If must be true for a run to start; it sees trigger only.
+	// If must be true for a run to start. It can read only trigger.
 	If *Expression
-	// Inputs gives the run's inputs; its templates see trigger only.
+	// Inputs are the inputs of the run. Their templates can read only trigger.
 	Inputs map[string]Value
-	// Index is the place of the trigger in the file, from 0.
+	// Index is the position of the trigger in the file, from 0.
 	Index int
 	Line  int
 }
 
-// IsOf reports whether the trigger hears of a repository at GitHub, which tells no case apart.
+// IsOf reports whether the trigger applies to a GitHub repository. GitHub ignores case in names.
 func (t *Trigger) IsOf(repository string) bool {
 	return t.Repo == "" || strings.EqualFold(repository, t.Repo)
 }
 
-// Schedule returns the times of a schedule, and nil for any other trigger.
+// Schedule returns the times of a schedule, or nil for any other trigger.
 func (t *Trigger) Schedule() *Cron {
 	if t.Type != Schedule {
 		return nil
@@ -135,121 +129,118 @@ type Input struct {
 	// Type is string, number, boolean, object or array.
 	Type     string
 	Required bool
-	// Default is nil where there is none.
+	// Default is nil if there is none.
 	Default any
-	// Enum lists the only values allowed, when it is not empty.
+	// Enum lists the only values allowed, if it is not empty.
 	Enum []any
 }
 
-// IsNeeded reports whether no run starts without the input.
+// IsNeeded reports whether a run cannot start without the input.
 func (in *Input) IsNeeded() bool { return in.Required && in.Default == nil }
 
-// What becomes of a run whose key is taken.
+// Values of [Concurrency.Policy]: what happens to a new run whose key is taken.
 const (
 	Queue          = "queue"
 	Skip           = "skip"
 	CancelPrevious = "cancel_previous"
 )
 
-// Concurrency keeps runs with the same key from running side by side.
+// Concurrency prevents that runs with the same key run at the same time.
 type Concurrency struct {
-	// Key renders to text; it sees inputs and trigger.
+	// Key renders to a text. It can read inputs and trigger.
 	Key Value
 	// Policy is queue, skip (the default) or cancel_previous.
 	Policy string
 }
 
-// Confidence is the thresholds of spec §4.5, from 0 to 100. A threshold that is
-// nil is left to what is around it.
+// Confidence holds the thresholds of spec §4.5, from 0 to 100. For a nil threshold, the one of the workflow or the
+// workspace applies.
 type Confidence struct {
-	// Auto: at or above it the default is taken without asking.
+	// Auto is the confidence from which on the default is taken without asking.
 	Auto *int
-	// Ask: below it the step is left to manual work.
+	// Ask is the confidence below which the step is left to manual work.
 	Ask *int
 }
 
-// What becomes of a run when a step fails.
+// Values of [Step.OnError]: what happens to a run when a step fails.
 const (
 	OnErrorFail     = "fail"
 	OnErrorAsk      = "ask"
 	OnErrorContinue = "continue"
 )
 
-// What becomes of a run when an approval is rejected.
+// Values of [Step.OnReject]: what happens to a run when an approval is rejected.
 const (
 	OnRejectFail = "fail"
 	OnRejectSkip = "skip"
 )
 
-// Step is one step.
+// Step is one step of a workflow.
 type Step struct {
 	ID, Tool string
-	// Phase is the list that the step is in.
+	// Phase is the phase to which the step belongs.
 	Phase Phase
-	// Needs are the steps after which it begins: those that the file names, else the one above it in its list.
+	// Needs are the steps after which it begins: those that the file names, else the one above it in its phase.
 	Needs []string
-	// Condition must be true for the step to run; nil is true.
+	// Condition must be true for the step to run; nil means true.
 	Condition *Expression
-	// Input renders to an object, an empty one where the file has none.
+	// Input renders to an object. It is an empty object if the file has no input.
 	Input Value
-	// Output is the name that later steps know the result by, besides
-	// steps.<id>.output; it may be empty.
+	// Output is the name by which later steps can read the result, besides steps.<id>.output. It may be empty.
 	Output string
 	// Schema is the JSON Schema that the result must fit, or nil.
 	Schema json.RawMessage
-	// Timeout is how long one execution may take; 0 is the tool's own limit.
+	// Timeout is the time limit of one execution; 0 means the limit of the tool.
 	Timeout time.Duration
 	Retry   *Retry
-	// Repeat says whether the run goes back behind the step; nil for never.
+	// Repeat says whether the run goes back after the step; nil means never.
 	Repeat *Repeat
 	// OnError is fail (the same as empty), ask or continue.
 	OnError string
-	// Suspend makes the run wait for the answer of the question it posts.
+	// Suspend makes the run wait for the answer to the question of the step.
 	Suspend bool
-	// OnReject is fail (the same as empty) or skip, unless OnRejectGoto names
-	// a step.
+	// OnReject is fail (the same as empty) or skip, unless OnRejectGoto names a step.
 	OnReject, OnRejectGoto string
 	// Foreach renders to a list; the step runs once for each element.
 	Foreach *Value
-	// OwnCopy says that each task of the step has a working copy of its own, and not that of the run.
+	// OwnCopy says that each task of the step has its own working copy instead of that of the run.
 	OwnCopy bool
-	// Parallel is how many elements run side by side, at least 1.
+	// Parallel is how many elements are done in parallel, at least 1.
 	Parallel   int
 	OnResume   *Resume
 	OnTimeout  *Action
 	Confidence *Confidence
 	Line       int
-	// source is the step as the file has it, without places and styles.
+	// source is the step as the file has it, without positions and styles.
 	source any
 }
 
-// Equal reports whether two steps of different definitions are the same: equal in all that the files say of them, in the same list,
-// and after the same steps.
+// Equal reports whether two steps of different definitions are the same: the files say the same about them, and they
+// have the same phase and needs.
 func (s *Step) Equal(other *Step) bool {
 	return s.Phase == other.Phase && slices.Equal(s.Needs, other.Needs) && reflect.DeepEqual(s.source, other.source)
 }
 
-// Repeat makes a run go back, from behind a step that was done or skipped, until a condition is true.
+// Repeat makes a run go back after a step that was done or skipped, until a condition is true.
 type Repeat struct {
-	// From is the step to go back to: the same one, or one before it in the same list.
+	// From is the step to go back to: the same one, or an earlier one in the same phase.
 	From string
-	// Until must be true for the run to go on. It sees what the step gave.
+	// Until must be true for the run to continue. It can read the output of the step.
 	Until *Expression
-	// Max is how often the step is done before it fails, the first time as well.
+	// Max is how often the step is done before it fails, including the first time.
 	Max int
 }
 
-// Retry says how often a step that failed is tried again.
+// Retry says how often a failed step is tried again.
 type Retry struct {
-	// Attempts counts all tries, the first as well.
+	// Attempts is the number of all tries, including the first.
 	Attempts int
-	// Backoff is the wait before the second try; each further one is Factor
-	// times as long, up to MaxBackoff.
+	// Backoff is the wait before the second try. Each further wait is Factor times as long, up to MaxBackoff.
 	Backoff, MaxBackoff time.Duration
 	Factor              float64
 }
 
-// Delay returns the wait after the given number of tries that failed.
+// Delay returns the wait after the given number of failed tries.
 func (r *Retry) Delay(failed int) time.Duration {
 	d := float64(r.Backoff)
 	for range min(failed-1, 100) {
@@ -261,14 +252,14 @@ func (r *Retry) Delay(failed int) time.Duration {
 	return time.Duration(d)
 }
 
-// Resume says how a run goes on after an answer.
+// Resume says how a run continues after an answer.
 type Resume struct {
-	// Inject names values that steps see from then on, in the order of the file.
+	// Inject are values that later steps can read by name, in the order of the file.
 	Inject []Named
-	// Goto is the step to go on with; empty is the next one.
+	// Goto is the step to continue with; empty means the next one.
 	Goto string
-	// GotoBy maps the value of an option to a step; an option that is not in it
-	// goes on with the next one.
+	// GotoBy maps the value of an option to a step. For an option that is not in it, the run continues with the next
+	// step.
 	GotoBy map[string]string
 }
 
@@ -278,16 +269,16 @@ type Named struct {
 	Value Value
 }
 
-// Action is what happens when nobody answered in time.
+// Action is what a run does when nobody answered in time.
 type Action struct {
-	// Tool is empty where there is only Goto.
+	// Tool is empty if there is only Goto.
 	Tool  string
 	Input Value
 	Goto  string
 }
 
-// Blank returns an environment in which nothing has happened yet: every step has
-// the status pending, and no output, error or answer.
+// Blank returns the environment at the beginning of a run: every step has the status pending, and no output, error or
+// answer.
 func (w *Workflow) Blank() Env {
 	steps := make(map[string]any, len(w.Steps))
 	for i := range w.Steps {
@@ -296,7 +287,7 @@ func (w *Workflow) Blank() Env {
 	return Env{"steps": steps, "inputs": map[string]any{}, "trigger": map[string]any{}, "run": map[string]any{}}
 }
 
-// Step returns the step of that id, and nil where there is none.
+// Step returns the step with that id, or nil if there is none.
 func (w *Workflow) Step(id string) *Step {
 	if i := w.Index(id); i >= 0 {
 		return &w.Steps[i]
@@ -307,8 +298,7 @@ func (w *Workflow) Step(id string) *Step {
 	return nil
 }
 
-// Index returns the place of a step in the file, from 0, and -1 where there is
-// none.
+// Index returns the index of a step in the file, from 0, or -1 if there is none.
 func (w *Workflow) Index(id string) int {
 	for i := range w.Steps {
 		if w.Steps[i].ID == id {
@@ -318,9 +308,9 @@ func (w *Workflow) Index(id string) int {
 	return -1
 }
 
-// Resume returns how a run goes on after an answer to the step's question: as
-// the step says, else as the workflow says, else nil. What the workflow says is
-// about answers; a decision on an approval goes on with the next step.
+// Resume returns how a run continues after an answer to the step's question: the setting of the step, else that of the
+// workflow, else nil. The setting of the workflow applies to answers only. After a decision on an approval, the run
+// continues with the next step.
 func (w *Workflow) Resume(s *Step) *Resume {
 	if s.OnResume != nil || s.Tool == requestApproval || s.Phase != MainPhase {
 		return s.OnResume
@@ -328,8 +318,8 @@ func (w *Workflow) Resume(s *Step) *Resume {
 	return w.OnResume
 }
 
-// Timeout returns what happens when nobody answers the step's question in time:
-// as the step says, else as the workflow says, else nil.
+// Timeout returns what happens when nobody answers the step's question in time: the setting of the step, else that of
+// the workflow, else nil.
 func (w *Workflow) Timeout(s *Step) *Action {
 	if s.OnTimeout != nil || s.Phase != MainPhase {
 		return s.OnTimeout

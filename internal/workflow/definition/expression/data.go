@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// maxDepth bounds how deep values nest.
+// maxDepth limits how deep values may nest.
 const maxDepth = 100
 
-// DecodeJSON decodes one JSON value. Whole numbers become int64, all others
-// float64.
+// DecodeJSON decodes one JSON value. Whole numbers that fit become int64, all
+// other numbers float64.
 func DecodeJSON(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -30,7 +30,7 @@ func DecodeJSON(data []byte) (any, error) {
 	return numbers(v), nil
 }
 
-// numbers replaces what the decoder left as text.
+// numbers converts the numbers that the decoder left as text.
 func numbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -51,8 +51,8 @@ func numbers(v any) any {
 	return v
 }
 
-// Present says whether || takes v: it is neither null, false, "", nor an empty
-// list or object.
+// Present reports whether v counts as present for || and &&. null, false, "",
+// and an empty list or object do not.
 func Present(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -72,7 +72,8 @@ func Present(v any) bool {
 	return true
 }
 
-// member returns what is below a value. whole is the text of the access.
+// member returns a part of a value by its key or index. whole is the source
+// text of the access. If optional is true, a missing part is null.
 func member(from, key any, whole string, optional bool) (any, error) {
 	base := strings.TrimSuffix(whole, "."+fmt.Sprint(key))
 	if base == whole {
@@ -94,7 +95,7 @@ func member(from, key any, whole string, optional bool) (any, error) {
 }
 
 func field(from any, key, whole string, optional bool) (any, error) {
-	if ask, ok := from.(func(string) (string, error)); ok { // secrets
+	if ask, ok := from.(func(string) (string, error)); ok { // secrets are read through a function
 		v, err := ask(key)
 		if err != nil {
 			return nil, err
@@ -134,7 +135,7 @@ func element(from any, i int64, whole string, optional bool) (any, error) {
 	return list[at], nil
 }
 
-// plainValue copies a value into what JSON has.
+// plainValue copies a value into the types of JSON.
 func (m *meter) plainValue(v any, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, refuse("the value is nested more than %d deep", maxDepth)
@@ -160,7 +161,7 @@ func (m *meter) plainValue(v any, depth int) (any, error) {
 		return m.plainObject(o, depth)
 	case func(string) (string, error):
 		return nil, refuse("secrets are asked for by name").WithHint("write secrets.NAME")
-	case []int: // a..b
+	case []int: // the result of a..b
 		list, err := elements(v, "the range")
 		if err != nil {
 			return nil, err
@@ -193,7 +194,7 @@ func (m *meter) plainObject(v map[string]any, depth int) (any, error) {
 	return o, nil
 }
 
-// foreign takes a value of another type by its JSON.
+// foreign converts a value of another type through JSON.
 func foreign(v any) (any, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -202,7 +203,7 @@ func foreign(v any) (any, error) {
 	return DecodeJSON(data)
 }
 
-// text returns v as it stands in a text. null has no text.
+// text returns v as it appears in a text. null has no text.
 func (m *meter) text(v any, whole string) (string, error) {
 	v, err := m.plainValue(v, 0)
 	if err != nil {
@@ -230,7 +231,7 @@ func (m *meter) text(v any, whole string) (string, error) {
 	return string(data), nil
 }
 
-// describe says what a value is, with its beginning.
+// describe returns words for a value in a message: its kind, and its beginning.
 func describe(v any) string {
 	switch v := number(v).(type) {
 	case nil:

@@ -10,8 +10,8 @@ var (
 	operatorCalls = regexp.MustCompile(`\b(contains|startsWith|endsWith)\s*\(`)
 )
 
-// explain puts a message of the library in words of this one, with a remedy
-// where the text shows what was meant.
+// explain rewords a message of the library. It adds a hint if the text shows
+// what the author meant.
 func explain(text, message string) (said, hint string) {
 	switch {
 	case strings.Contains(message, "memory budget"):

@@ -28,17 +28,17 @@ const (
 	maxText   = 4 << 20 // bytes of text that one evaluation builds
 )
 
-// NowKey is the name in an [Env] of the time.Time that now() returns; without
-// it, it is the clock's.
+// NowKey is the name in an [Env] of the time.Time that now() returns. Without
+// it, now() returns the system time.
 const NowKey = "$now"
 
 const meterKey = "$meter"
 
-// Env holds the root names that an expression sees. A name that is not there is
-// null. Values are what JSON decodes to, as [DecodeJSON] gives them.
+// Env holds the root names that an expression can read. A missing name is null.
+// The values have the types that [DecodeJSON] returns.
 type Env map[string]any
 
-// Expression is a text that was parsed. Many goroutines use one value.
+// Expression is a parsed expression. It is safe for concurrent use.
 type Expression struct {
 	text    string
 	program *vm.Program
@@ -50,29 +50,29 @@ type Expression struct {
 // Ref is a root name that an expression uses.
 type Ref struct {
 	Root string
-	// Path is the fixed names below the root: output and total in
-	// steps.sum.output.total. A computed one ends it.
+	// Path holds the fixed names below the root: output and total in
+	// steps.sum.output.total. It ends before a computed name.
 	Path []string
-	// Offset is where the root stands in the text, in characters from 0.
+	// Offset is the position of the root in the text, in characters from 0.
 	Offset int
 }
 
 // Choice is a use of ||.
 type Choice struct {
-	// Left is what comes before ||, when it is a name.
+	// Left is the operand before ||, which is a name.
 	Left Ref
-	// Boolean says that the right side is true or false for certain.
+	// Boolean says that the right side is certainly a boolean.
 	Boolean bool
 }
 
-// Fault is one thing that is wrong with an expression.
+// Fault is one problem of an expression.
 type Fault struct {
-	// Offset counts characters from 0.
+	// Offset is the position in the text, in characters from 0.
 	Offset        int
 	Message, Hint string
 }
 
-// Parse reads an expression. Names are checked by whoever knows them, see
+// Parse parses an expression. It does not check names: the caller does, with
 // [Expression.Refs].
 func Parse(text string) (*Expression, []Fault) {
 	if n := len([]rune(text)); n > MaxLength {
@@ -126,7 +126,8 @@ func build(tree *parser.Tree) (program *vm.Program, err error) {
 }
 
 // newConfig returns the settings of the parser and the compiler. Its maps are
-// shared and only read; the cache in it is made for one goroutine.
+// shared and must not be changed. Every call returns a new config, because the
+// cache in it is not safe for concurrent use.
 func newConfig() *conf.Config {
 	return &conf.Config{
 		ShortCircuit: true, MaxNodes: maxNodes,
@@ -134,8 +135,8 @@ func newConfig() *conf.Config {
 	}
 }
 
-// predicateTable and disabled are the library's own functions: those with a
-// predicate are used, the rest is switched off.
+// predicateTable holds the library's own functions with a predicate, which are
+// used. disabled holds the rest, which are switched off.
 var predicateTable, disabled = func() (conf.FunctionsTable, map[string]bool) {
 	used, off := conf.FunctionsTable{}, map[string]bool{}
 	for _, f := range builtin.Builtins {
@@ -157,7 +158,7 @@ func faultOf(text string, err error) Fault {
 	return f
 }
 
-// String returns the text as it was written.
+// String returns the text of the expression as it was written.
 func (e *Expression) String() string { return e.text }
 
 // Refs returns the root names that the expression uses.
@@ -166,12 +167,12 @@ func (e *Expression) Refs() []Ref { return slices.Clone(e.refs) }
 // Choices returns the uses of || that have a name on the left.
 func (e *Expression) Choices() []Choice { return slices.Clone(e.choices) }
 
-// Kind returns what the expression evaluates to, as far as that is certain.
+// Kind returns the kind of the result, or [Unknown] if it is not certain.
 func (e *Expression) Kind() Kind { return e.kind }
 
 // Eval evaluates the expression. The result is null, a boolean, an int64, a
 // float64, a string, a []any or a map[string]any, and shares nothing with env.
-// Times are text in RFC 3339, durations text such as 1h30m0s.
+// Times become text in RFC 3339. Durations become text such as 1h30m0s.
 func (e *Expression) Eval(env Env) (any, error) {
 	m := newMeter(env)
 	v, err := e.run(env, m)
@@ -181,7 +182,7 @@ func (e *Expression) Eval(env Env) (any, error) {
 	return v, nil
 }
 
-// Bool evaluates a condition. Anything but a boolean is an error.
+// Bool evaluates a condition. A result that is no boolean is an error.
 func (e *Expression) Bool(env Env) (bool, error) {
 	v, err := e.run(env, newMeter(env))
 	if err != nil {
@@ -210,8 +211,8 @@ func (e *Expression) run(env Env, m *meter) (any, error) {
 	return v, nil
 }
 
-// failure says what went wrong where; what the functions of this package
-// refuse, they explain themselves.
+// failure returns the error of an evaluation with the text of the expression.
+// Errors of this package explain themselves and stay as they are.
 func (e *Expression) failure(err error) error {
 	if own, ok := errors.AsType[*fermata.Error](err); ok {
 		return own
@@ -228,7 +229,7 @@ func (e *Expression) failure(err error) error {
 	return failed
 }
 
-// meter bounds what one evaluation does.
+// meter limits the work of one evaluation.
 type meter struct {
 	turns, bytes int
 	now          time.Time

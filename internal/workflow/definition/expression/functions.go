@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// arity is how a function is called.
+// arity says how many arguments a function takes, and shows its form.
 type arity struct {
 	least, most int
 	form        string
@@ -30,7 +30,8 @@ var arities = map[string]arity{
 	"first": {1, 1, "first(list)"}, "last": {1, 1, "last(list)"}, "keys": {1, 1, "keys(object)"}, "values": {1, 1, "values(object)"},
 }
 
-// Functions returns the names of all functions that expressions can call.
+// Functions returns the names of all functions that expressions can call,
+// sorted.
 func Functions() []string {
 	names := []string{"default"}
 	for name := range predicates {
@@ -43,12 +44,12 @@ func Functions() []string {
 	return names
 }
 
-// A function gets the text of its first argument, for messages, and its
-// arguments.
+// function is a function of expressions. whole is the source text of its first
+// argument, for messages. a are its arguments.
 type function func(m *meter, whole string, a []any) (any, error)
 
-// table is what the compiler finds: the functions that expressions call, and
-// behind a $ those that the rewriter puts in.
+// table holds the functions for the compiler. Functions with a $ are inserted
+// by the rewriter; expressions call the others.
 var table = func() map[string]*builtin.Function {
 	t := map[string]*builtin.Function{}
 	add := func(name string, result any, f func(m *meter, a []any) (any, error)) {

@@ -6,8 +6,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// FuzzText: whatever the text is, reading and rendering it comes back, and what
-// is refused has a message and a place in the text.
+// FuzzText checks that parsing and rendering return for every text. Every fault
+// must have a message and a position in the text.
 func FuzzText(f *testing.F) {
 	for _, seed := range []string{
 		"", "{{", "}}", "{{}}", "{{ a }}", "x {{ a ?? b || c && d }} {{", "{{ a.b[0]?.c[1:2] }}", "{{ filter(a, {# > 1 || .b}) | map(.x) }}", "{{ {a: [1, {b: nil}]}['a'] }}",

@@ -6,10 +6,10 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// Kind is a type of values.
+// Kind is a kind of values.
 type Kind string
 
-// Kinds of values. Unknown is what only the evaluation tells.
+// Kinds of values. Unknown means that only the evaluation shows the kind.
 const (
 	Unknown Kind = ""
 	Null    Kind = "null"
@@ -22,7 +22,7 @@ const (
 
 var comparing = []string{"==", "!=", "<", "<=", ">", ">=", "in", "contains", "startsWith", "endsWith", "matches"}
 
-// kindOf returns what a node evaluates to, when that is certain.
+// kindOf returns the kind of a node's result, or Unknown if it is not certain.
 func kindOf(n ast.Node) Kind {
 	switch n := n.(type) {
 	case *ast.NilNode:
@@ -87,7 +87,7 @@ func common(a, b ast.Node) Kind {
 	return Unknown
 }
 
-// kinds are what functions return.
+// kinds are the kinds of the functions' results.
 var kinds = map[string]Kind{
 	"all": Boolean, "any": Boolean, "count": Number, "filter": List, "map": List,
 	"len": Number, "lower": String, "upper": String, "trim": String, "split": List, "join": String, "replace": String,

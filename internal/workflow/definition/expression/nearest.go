@@ -2,7 +2,8 @@ package expression
 
 import "strings"
 
-// Nearest returns the name that was probably meant, and "" when none is near.
+// Nearest returns the name that was probably meant, or "" if no name is
+// similar.
 func Nearest(name string, names []string) string {
 	best, least := "", 1+max(1, len(name)/3)
 	for _, candidate := range names {
@@ -16,7 +17,8 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// distance counts the letters to insert, delete, replace or swap.
+// distance returns the number of bytes to insert, delete, replace or swap to
+// turn a into b. It returns 100 for long names.
 func distance(a, b string) int {
 	if len(a) > 100 || len(b) > 100 {
 		return 100

@@ -9,13 +9,13 @@ import (
 	"github.com/expr-lang/expr/vm/runtime"
 )
 
-// operand is a value with its text in the source.
+// operand is a value with its source text.
 type operand struct {
 	value any
 	text  string
 }
 
-// operate computes and compares, with messages that name what is wrong.
+// operate applies a binary operator. Its errors name the operand that is wrong.
 func (m *meter) operate(op string, a, b operand) (result any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -109,7 +109,8 @@ func edge(op string, a, b operand) (any, error) {
 	return strings.HasSuffix(s, part), nil
 }
 
-// number brings every type of number to int64 or float64, and leaves the rest.
+// number converts every numeric type to int64 or float64. It returns other
+// values unchanged.
 func number(v any) any {
 	switch v := v.(type) {
 	case int64, float64, string, bool, nil, []any, map[string]any, time.Time, time.Duration:

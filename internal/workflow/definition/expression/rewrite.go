@@ -8,12 +8,13 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// predicates are the functions with a predicate; the others are in table.
+// predicates are the functions that take a predicate. The other functions are
+// in table.
 var predicates = map[string]bool{"all": true, "any": true, "filter": true, "map": true, "count": true}
 
-// rewriter turns what was parsed into what is run, and collects what it sees.
-// It does not use the visitors of the library: what a name means depends on
-// what is around it.
+// rewriter rewrites a parsed expression into the one that is compiled, and
+// collects its names and faults. It does not use the visitors of the library,
+// because the meaning of a name depends on its context.
 type rewriter struct {
 	refs    []Ref
 	choices []Choice
@@ -25,14 +26,14 @@ func (r *rewriter) fault(n ast.Node, hint, format string, args ...any) {
 	r.faults = append(r.faults, Fault{Offset: location(n), Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// node rewrites n. Missing names in it are null when it is optional.
+// node rewrites n. If optional is true, missing names in it are null.
 func (r *rewriter) node(n ast.Node, optional bool) ast.Node {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
 		return r.identifier(n)
 	case *ast.MemberNode:
 		return r.member(n, optional)
-	case *ast.ChainNode: // of ?.
+	case *ast.ChainNode: // the node of ?.
 		return r.node(n.Node, true)
 	case *ast.SliceNode:
 		n.Node = r.node(n.Node, false)
@@ -89,7 +90,8 @@ func (r *rewriter) identifier(n *ast.IdentifierNode) ast.Node {
 	return n
 }
 
-// member turns a.b and a[b] into a call that knows what may be missing.
+// member rewrites a.b and a[b] into a call that knows whether the part may be
+// missing.
 func (r *rewriter) member(n *ast.MemberNode, optional bool) ast.Node {
 	if n.Method {
 		r.fault(n, "", "values have no functions of their own")
@@ -110,7 +112,7 @@ func (r *rewriter) member(n *ast.MemberNode, optional bool) ast.Node {
 	return r.call(n, "$get", base, n.Property, whole)
 }
 
-// isDirectName says that n is a name, or fixed names below one.
+// isDirectName reports whether n is a name, or fixed names below a name.
 func isDirectName(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
@@ -120,7 +122,7 @@ func isDirectName(n ast.Node) bool {
 	case *ast.MemberNode:
 		_, fixed := n.Property.(*ast.StringNode)
 		return fixed && isDirectName(n.Node)
-	case *ast.CallNode: // rewritten
+	case *ast.CallNode: // already rewritten
 		callee, ok := n.Callee.(*ast.IdentifierNode)
 		return ok && (callee.Value == "$get" || callee.Value == "$optional")
 	}
@@ -156,7 +158,8 @@ func (r *rewriter) binary(n *ast.BinaryNode, optional bool) ast.Node {
 	return r.call(n, "$operate", &ast.StringNode{Value: n.Operator}, a, b, left, right)
 }
 
-// choice makes || and && return operands: let v = left; present(v) ? v : right.
+// choice rewrites || and && so that they return an operand: let v = left;
+// present(v) ? v : right.
 func (r *rewriter) choice(n *ast.BinaryNode, optional bool) ast.Node {
 	or := n.Operator == "||" || n.Operator == "or"
 	last := lastOperand(n.Left)
@@ -176,7 +179,8 @@ func (r *rewriter) choice(n *ast.BinaryNode, optional bool) ast.Node {
 	return placeAt(n, &ast.VariableDeclaratorNode{Name: v.Value, Value: left, Expr: placeAt(n, choose)})
 }
 
-// lastOperand returns what stands right before the operator: b in (a || b) || c.
+// lastOperand returns the operand right before the operator: b in (a || b) ||
+// c.
 func lastOperand(n ast.Node) ast.Node {
 	if b, ok := n.(*ast.BinaryNode); ok && (b.Operator == "||" || b.Operator == "or") {
 		return lastOperand(b.Right)
@@ -197,7 +201,8 @@ func isNull(n ast.Node) bool {
 	return ok
 }
 
-// builtin bounds the turns of a function with a predicate.
+// builtin rewrites a function with a predicate, so that the number of elements
+// is limited.
 func (r *rewriter) builtin(n *ast.BuiltinNode) ast.Node {
 	if !predicates[n.Name] {
 		r.unknownFunction(n, n.Name)
@@ -211,7 +216,7 @@ func (r *rewriter) builtin(n *ast.BuiltinNode) ast.Node {
 		whole := text(argument)
 		n.Arguments[i] = r.call(argument, "$list", r.node(argument, false), whole)
 	}
-	if len(n.Arguments) == 1 { // count(list)
+	if len(n.Arguments) == 1 { // count(list) has no predicate yet
 		n.Arguments = append(n.Arguments, placeAt(n, &ast.PredicateNode{Node: r.predicate(n.Name, placeAt(n, &ast.PointerNode{}))}))
 	}
 	return n
@@ -253,7 +258,7 @@ func (r *rewriter) function(n *ast.CallNode) ast.Node {
 	return r.call(n, callee.Value, append(wholes, n.Arguments...)...)
 }
 
-// byDefault makes default(a, b) what a ?? b is.
+// byDefault rewrites default(a, b) as a ?? b.
 func (r *rewriter) byDefault(n *ast.CallNode) ast.Node {
 	if len(n.Arguments) != 2 {
 		r.fault(n, "write default(value, otherwise)", "default has %d arguments", len(n.Arguments))
@@ -270,20 +275,19 @@ func (r *rewriter) unknownFunction(n ast.Node, name string) {
 	r.fault(n, hint, "there is no function %s", name)
 }
 
-// call returns the call of a function of table, whose first argument is the
-// meter.
+// call returns a call of a function of table, with the meter as first argument.
 func (r *rewriter) call(n ast.Node, name string, arguments ...ast.Node) ast.Node {
 	arguments = slices.Insert(arguments, 0, ast.Node(&ast.IdentifierNode{Value: meterKey}))
 	return placeAt(n, &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: arguments})
 }
 
-// placeAt gives a new node the place of the one that it replaces.
+// placeAt sets the location of a new node to that of the node that it replaces.
 func placeAt[N ast.Node](n ast.Node, made N) N {
 	made.SetLocation(n.Location())
 	return made
 }
 
-// text returns the source of a node, for messages.
+// text returns the source of a node as a string literal, for messages.
 func text(n ast.Node) ast.Node {
 	s := n.String()
 	if r := []rune(s); len(r) > 80 {

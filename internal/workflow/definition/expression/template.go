@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// segment is a part of a text with templates.
+// segment is a part of a text with templates: literal text, or one template.
 type segment struct {
 	literal    string
-	expression string // of a template
-	offset     int    // of the expression in the text, in characters
+	expression string // the text inside a template
+	offset     int    // position of the expression in the text, in characters
 	template   bool
 }
 
-// maxTemplates bounds the templates in one text.
+// maxTemplates limits the number of templates in one text.
 const maxTemplates = 100
 
-// segments cuts a text at its {{ }}. A fault has the offset of the {{ that is
-// not closed.
+// segments splits a text at its {{ }}. If a {{ is not closed, the fault has its
+// offset.
 func segments(text string) ([]segment, *Fault) {
 	var list []segment
-	rest, done := text, 0 // done counts characters
+	rest, done := text, 0 // done counts the characters before rest
 	for templates := 0; ; templates++ {
 		literal, after, found := strings.Cut(rest, "{{")
 		if literal != "" || !found && len(list) == 0 {
@@ -53,8 +53,8 @@ func segments(text string) ([]segment, *Fault) {
 
 func runes(s string) int { return utf8.RuneCountInString(s) }
 
-// closing returns where the }} stands that ends an expression: those in texts
-// and those that close objects are passed over.
+// closing returns the index of the }} that ends an expression, or -1. It skips
+// a }} in a string, and braces that close objects.
 func closing(s string) int {
 	var quote byte
 	depth := 0
@@ -79,8 +79,9 @@ func closing(s string) int {
 	return -1
 }
 
-// parseText reads a text with templates. The kinds of results: a literal where
-// there are none, the expression where it is all, a mixture else.
+// parseText parses a text with templates. It returns a literal if there are no
+// templates, the expression alone if the text is one template, and a mixture
+// otherwise.
 func parseText(text string) (any, []Fault) {
 	list, fault := segments(text)
 	if fault != nil {
@@ -112,7 +113,8 @@ func parseText(text string) (any, []Fault) {
 	return mixed, nil
 }
 
-// singleExpression returns the expression of a text that is nothing but one {{ }}.
+// singleExpression returns the expression of a text that consists of one {{ }}
+// and blanks.
 func singleExpression(m mixture) (whole, bool) {
 	var found *part
 	for i := range m {
@@ -130,7 +132,7 @@ func singleExpression(m mixture) (whole, bool) {
 	return whole{found.expression, found.offset}, true
 }
 
-// part is a piece of a mixed text: text, or an expression.
+// part is a piece of a mixture: text, or an expression.
 type part struct {
 	text       string
 	expression *Expression

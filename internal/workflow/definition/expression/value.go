@@ -26,18 +26,18 @@ type (
 	items  []Value
 )
 
-// Field is a value with the key that it stands under.
+// Field is a value with its key in an object.
 type Field struct {
 	Key   string
 	Value Value
 }
 
 // Literal returns a value without templates: null, a boolean, a number or a
-// text that is taken as it is.
+// text. Templates in the text are not read.
 func Literal(v any) Value { return Value{literal{v}} }
 
-// Text reads a text with templates. One that is exactly one {{ }} keeps its
-// type, a mixed one is text.
+// Text parses a text with templates. If the text is exactly one {{ }}, its
+// result keeps the type of the expression. Otherwise the result is a text.
 func Text(text string) (Value, []Fault) {
 	n, faults := parseText(text)
 	if faults != nil {
@@ -46,18 +46,19 @@ func Text(text string) (Value, []Fault) {
 	return Value{n.(node)}, nil
 }
 
-// ObjectOf returns the object of these fields.
+// ObjectOf returns an object with these fields.
 func ObjectOf(f []Field) Value { return Value{fields(f)} }
 
-// ListOf returns the list of these values.
+// ListOf returns a list of these values.
 func ListOf(v []Value) Value { return Value{items(v)} }
 
-// Render returns the value with its templates filled in. What they yield is
-// data: it is not looked through for templates again. Null within a longer text
-// is an error.
+// Render returns the value with its templates filled in. The results are data:
+// templates in them are not filled in again. null within a longer text is an
+// error.
 func (v Value) Render(env Env) (any, error) { return v.render(env, newMeter(env)) }
 
-// RenderEach returns the fields of an object that can be filled in, each for itself.
+// RenderEach renders each field of an object on its own, and leaves out the
+// fields that fail.
 func (v Value) RenderEach(env Env) map[string]any {
 	n, _ := v.node.(fields)
 	out := map[string]any{}
@@ -103,7 +104,8 @@ func (l items) render(env Env, m *meter) (any, error) {
 	return list, nil
 }
 
-// locateError says where in a value an error arose.
+// locateError adds the key to an error, so that it says where in the value it
+// happened.
 func locateError(key string, err error) error {
 	e, ok := errors.AsType[*fermata.Error](err)
 	if !ok {
@@ -118,7 +120,7 @@ func locateError(key string, err error) error {
 	return &more
 }
 
-// Literal returns the value when no template is in it.
+// Literal returns the value and true if the value contains no template.
 func (v Value) Literal() (any, bool) {
 	if !v.IsLiteral() {
 		return nil, false
@@ -127,7 +129,7 @@ func (v Value) Literal() (any, bool) {
 	return out, err == nil
 }
 
-// IsLiteral says that no template is in the value.
+// IsLiteral reports whether the value contains no template.
 func (v Value) IsLiteral() bool { return len(v.Expressions()) == 0 }
 
 // Expressions returns the expressions of all templates in the value.
@@ -159,16 +161,17 @@ func (v Value) Expressions() []*Expression {
 	return nil
 }
 
-// Located is an expression with its place in the text that holds it.
+// Located is an expression with its position in the text that contains it.
 type Located struct {
 	*Expression
-	// Offset counts characters from 0.
+	// Offset is the position of the expression in the text, in characters from
+	// 0.
 	Offset int
-	// Whole says that the text is nothing but this template.
+	// Whole says that the text consists of this template alone.
 	Whole bool
 }
 
-// Located returns the templates of one text.
+// Located returns the templates of a text with their positions.
 func (v Value) Located() []Located {
 	switch n := v.node.(type) {
 	case whole:
@@ -185,8 +188,8 @@ func (v Value) Located() []Located {
 	return nil
 }
 
-// Field returns the value under a key of an object, and false where there is
-// none.
+// Field returns the value of a key of an object, and false if the object does
+// not have the key.
 func (v Value) Field(key string) (Value, bool) {
 	n, _ := v.node.(fields)
 	for _, f := range n {

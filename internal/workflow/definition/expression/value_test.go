@@ -33,7 +33,7 @@ func TestRender(t *testing.T) {
 		{"{{ 1.0 }}{{ 2.50 }}", "12.5"},
 		{`a {{ "{{ x }}" }} b`, "a {{ x }} b"},
 		{`{{ {"a": {"b": "}}"}} }}`, map[string]any{"a": map[string]any{"b": "}}"}}},
-		{"title: {{ title }}", "title: Fix {{ secrets.KEY }}"}, // results are not looked through again
+		{"title: {{ title }}", "title: Fix {{ secrets.KEY }}"}, // templates in results are not filled in
 		{"{{ title }}", "Fix {{ secrets.KEY }}"},
 		{"{{ answer ?? 'nobody' }}!", "nobody!"},
 		{"{{ analysis.list }}!", `[1,2.5,"x"]!`},
