@@ -62,7 +62,7 @@ func (c *Client) Finish(ctx context.Context, runID string, f fermata.Finish) (*f
 	return post[*fermata.Task](ctx, c, path("runs", runID, "finish"), f)
 }
 
-// Release gives the task of a run back, as if it had not been claimed.
+// Release gives the task of a run back, in the state in which it was claimed.
 func (c *Client) Release(ctx context.Context, runID string, token int64) (*fermata.Task, error) {
 	body := struct {
 		Token int64 `json:"token"`

@@ -140,7 +140,8 @@ func (c *Client) DevicesOf(ctx context.Context, member string) ([]*fermata.Devic
 	return p.Items, err
 }
 
-// RemoveDevice removes a browser of the caller from push messages.
+// RemoveDevice removes a browser, which then gets no push messages. A member may
+// remove their own browsers, and an admin may remove any browser.
 func (c *Client) RemoveDevice(ctx context.Context, id string) error {
 	return c.run(ctx, call{method: http.MethodDelete, path: path("me", "devices", id)})
 }
