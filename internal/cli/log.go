@@ -114,7 +114,7 @@ type logReader struct {
 	raw    bool
 	// attempt is the number of the last run that was printed.
 	attempt int
-	// partial is the beginning of a line, whose rest may still come.
+	// partial is the beginning of a line whose rest may still come.
 	partial string
 }
 
@@ -180,7 +180,7 @@ func runText(run *fermata.Run) string {
 		return "running on " + oneLine(run.Worker)
 	}
 	if run.Result == "" && run.State == fermata.RunFinished && run.Summary != "" {
-		return oneLine(run.Summary) // it says who stopped the run
+		return oneLine(run.Summary) // the summary says who stopped the run
 	}
 	return cmp.Or(string(run.Result), string(run.State))
 }
