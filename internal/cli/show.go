@@ -116,5 +116,5 @@ func (s *session) doingNow(ctx context.Context, t *fermata.Task) (*fermata.Timel
 			return e, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // the run began long ago and has reported nothing since
+	return nil, nil //nolint:nilnil // it began long ago and reported nothing since
 }

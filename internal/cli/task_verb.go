@@ -40,7 +40,7 @@ func (s *session) move(ctx context.Context, c change) error {
 // an empty text it returns nil.
 func (s *session) instant(text string) (*time.Time, error) {
 	if text == "" {
-		return nil, nil //nolint:nilnil // an empty text is allowed
+		return nil, nil //nolint:nilnil // none is an answer here
 	}
 	if d, err := fermata.Timeout(text).Duration(); err == nil {
 		at := s.now().Add(d)
