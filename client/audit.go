@@ -47,7 +47,7 @@ func (c *Client) Audit(ctx context.Context, q AuditQuery) (fermata.AuditPage, er
 }
 
 // ExportAudit writes the events of a period to w as JSON lines, in the order of the chain, and returns their number. A
-// nil bound is the beginning or the end of the log. If the export is cut off, it returns an error.
+// nil bound is the beginning or the end of the log. An export that is cut off is an error.
 func (c *Client) ExportAudit(ctx context.Context, from, to *time.Time, w io.Writer) (int64, error) {
 	v := values{}
 	v.instant("from", from)

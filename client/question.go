@@ -155,7 +155,7 @@ func (c *Client) CancelQuestion(ctx context.Context, id, reason string) (*fermat
 	return post[*fermata.Question](ctx, c, path("questions", id, "cancel"), because{reason})
 }
 
-// Extend moves the deadline of a question into the future.
+// Extend postpones the deadline of a question.
 func (c *Client) Extend(ctx context.Context, id string, by fermata.Timeout) (*fermata.Question, error) {
 	body := struct {
 		By fermata.Timeout `json:"by"`

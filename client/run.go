@@ -34,8 +34,8 @@ func (c *Client) Heartbeat(ctx context.Context, runID string, h fermata.Heartbea
 	return post[*fermata.HeartbeatReply](ctx, c, path("runs", runID, "heartbeat"), h)
 }
 
-// Attention waits until one of the runs has news. News are messages of people, which the next heartbeat returns, or a
-// reason to stop. The list is empty if the request's wait ends first.
+// Attention waits until one of the runs has news: a message of a person, which the next heartbeat returns, or a reason
+// to stop. The list is empty if the request's wait ends first.
 func (c *Client) Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error) {
 	return post[*fermata.Attention](ctx, c, path("attention"), r)
 }
@@ -88,7 +88,7 @@ func (c *Client) Workers(ctx context.Context) ([]fermata.Worker, error) {
 }
 
 // Log returns the output of a run from an offset on, the offset after it, and whether the run has ended. If there is
-// no output yet, it waits for it up to wait (at most 25 seconds).
+// no output yet, it waits for up to wait (at most 25 seconds).
 func (c *Client) Log(ctx context.Context, runID string, offset int64, wait time.Duration) ([]fermata.LogChunk, int64, bool, error) {
 	v := values{}
 	v.number("offset", offset)

@@ -64,8 +64,8 @@ func (c *analyticsCommand) Run(ctx context.Context, s *session) error {
 	}
 }
 
-// csv prints a table. On a terminal it removes control characters; elsewhere it
-// changes nothing.
+// csv prints a table. On a terminal it leaves out characters that the terminal
+// would obey; elsewhere it changes nothing.
 func (s *session) csv(write func(io.Writer) error) error {
 	if !s.outTerm {
 		return write(s.out)

@@ -62,7 +62,7 @@ func (c *doctorCommand) Run(ctx context.Context, s *session) error {
 	return d.end()
 }
 
-// diagnosis collects findings. It prints each of them at once for people.
+// diagnosis collects findings. For people it prints each finding immediately.
 type diagnosis struct {
 	s        *session
 	findings []finding

@@ -73,7 +73,7 @@ func checkAgent(ctx context.Context, name, tested string) *finding {
 
 // tellVersion asks a program for its version. Some programs write into the home folder even then, so the program gets
 // a temporary one. If it fails there, tellVersion runs it with the user's own home: some programs can only be found
-// from it.
+// through a file in it.
 func tellVersion(ctx context.Context, path string) (string, error) {
 	home, err := os.MkdirTemp("", "fermata-doctor-")
 	if err != nil {

@@ -56,7 +56,7 @@ func (s *session) exit(ctx context.Context, err error) int {
 func exitCode(code fermata.Code) int {
 	switch code {
 	case fermata.CodeInvalidRequest, fermata.CodePolicyViolation, fermata.CodeQuorumUnreachable:
-		return exitUsage // another request may be accepted
+		return exitUsage // a corrected request may be accepted
 	case fermata.CodeUnauthenticated, fermata.CodeForbidden, fermata.CodeNotEligible:
 		return exitNotAllowed
 	case fermata.CodeNotFound:

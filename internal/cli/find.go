@@ -117,7 +117,7 @@ func (s *session) findBranchQuestion(ctx context.Context, t *fermata.Task) (*fer
 	}
 }
 
-// nothingAsked returns an error that the task waits for no answer. The error names the questions of the tasks below
+// nothingAsked returns an error that the task waits for no answer. Its hint leads to the questions of the tasks below
 // it.
 func (s *session) nothingAsked(ctx context.Context, t *fermata.Task) error {
 	e := fermata.Errorf(fermata.CodeIllegalTransition, "task %s waits for no answer: it is %s", t.ID, t.State)

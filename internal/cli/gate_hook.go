@@ -56,15 +56,15 @@ type gateDialect struct {
 	before, after string
 	// mcpPrefix is the prefix of the names of Fermata's own tools.
 	mcpPrefix string
-	// asks reports whether the program has a dialog of its own that a gate can use.
+	// asks reports whether the program has a dialog of its own that a gate can open.
 	asks bool
 	// decide returns the reply for a verdict of the gate. A nil reply leaves the decision to the program's own
 	// permissions. An error is a refusal.
 	decide func(in *hookEvent, v *fermata.GateVerdict) (any, error)
 	// permit returns the answer to the program's permission dialog. It is nil if the program has no such dialog.
 	permit func(v *fermata.GateVerdict) (any, error)
-	// pause ends the turn of a worker's agent in place of a call whose question waits. If pause is nil, the call is
-	// refused, and the worker ends the program.
+	// pause ends the turn of a worker's agent instead of running a call whose question is pending. If pause is nil,
+	// the call is refused, and the worker ends the program.
 	pause func(h *gateHook, question string) (any, error)
 	// asking maps the program's own tools that ask people to their handlers in a worker.
 	asking map[string]func(h *gateHook, ctx context.Context) (any, error)
@@ -253,9 +253,9 @@ func (h *gateHook) gate(ctx context.Context) error {
 	return h.say(h.decide(&h.in, v))
 }
 
-// gateAtDesk decides a call of a program that a person uses. It leaves a call that no rule names to the program's own
-// permissions. It leaves the question of a rule to the program's own dialog, if it has one. It reports whether the
-// call is finished.
+// gateAtDesk decides about a call of a program that a person uses. It leaves a call that no rule names to the
+// program's own permissions. If a rule asks, it leaves the decision to the program's own dialog, if there is one. It
+// reports whether the call is finished.
 func (h *gateHook) gateAtDesk(ctx context.Context, call fermata.GateCall) (bool, error) {
 	call.DryRun = true
 	v, err := h.ask(ctx, call)
@@ -272,7 +272,8 @@ func (h *gateHook) gateAtDesk(ctx context.Context, call fermata.GateCall) (bool,
 	}
 }
 
-// makeRoom withdraws the question of a mirrored dialog that was decided at the desk, if it blocks another call.
+// makeRoom withdraws the question of a mirrored dialog if it blocks another call. Such a dialog was decided at the
+// desk.
 func (h *gateHook) makeRoom(ctx context.Context, call fermata.GateCall, v *fermata.GateVerdict) (*fermata.GateVerdict, error) {
 	if v.Decision != fermata.GateDeny || v.Status != fermata.Pending {
 		return v, nil

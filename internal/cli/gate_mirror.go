@@ -53,7 +53,8 @@ func (h *gateHook) awaitBesideDesk(ctx context.Context, call fermata.GateCall, v
 	if err == nil && met.Decision != fermata.GateAsk {
 		return met, nil
 	}
-	// If the desk was faster, the program ends the hook.
+	// If the desk was faster, the program ends the hook and so ctx. The
+	// withdrawal must still be sent.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), gateWithin)
 	defer cancel()
 	q, lost := h.server.Question(ctx, v.QuestionID)

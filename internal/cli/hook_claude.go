@@ -89,7 +89,8 @@ func (h *gateHook) deferCall(questionID string) (any, error) {
 	return hookOutput{hookSpecific{Event: "PreToolUse", Decision: "defer", Reason: waitingFor(questionID)}}, nil
 }
 
-// isDeferred reports whether an earlier turn deferred the call. Then this turn tells the agent something with it.
+// isDeferred reports whether an earlier turn deferred the call. This turn then gives the agent people's messages with
+// it.
 func (h *gateHook) isDeferred() bool {
 	return h.in.CallID != "" && h.in.CallID == os.Getenv(agent.DeferredEnv)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// Events at which an agent at a desk gets the answers that came since the last one.
+// Events at which an agent at a desk gets the answers that arrived in the meantime.
 const (
 	promptSubmit = "UserPromptSubmit"
 	turnStops    = "Stop"
@@ -56,8 +56,8 @@ func (h *gateHook) tellNews(ctx context.Context) error {
 	return err
 }
 
-// tellBy passes the news of the session to tell, and records that the agent got them. It returns the questions that
-// are still pending. If several hooks run at the same time, only one reports.
+// tellBy passes the news of the session to tell, and records that the agent got it. It returns the questions that are
+// still pending. If several hooks run at the same time, only one reports.
 func (h *gateHook) tellBy(ctx context.Context, tell func(closed []*fermata.Question, words []taskWords) error) ([]*fermata.Question, error) {
 	notes, err := h.notes()
 	if err != nil || !h.isOfSession() || notes.Empty() {

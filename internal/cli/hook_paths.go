@@ -56,7 +56,7 @@ func filePath(text string) (string, error) {
 	return address.Path, nil
 }
 
-// follow returns where a path leads. If the path does not exist, it follows the part that does.
+// follow returns where a path leads. If the path does not exist, it follows the folders that do.
 func follow(path string) (string, error) {
 	end, err := filepath.EvalSymlinks(path)
 	if !errors.Is(err, os.ErrNotExist) {

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// oneAtATime is the agent's refusal if a call would ask while another question is pending.
+// oneAtATime is the refusal that an agent reads when its call would ask while another question is pending.
 const oneAtATime = "One question at a time: another one waits for a person already. Ask this when it is answered."
 
 // askUserQuestion asks people the agent's own question, and returns the answer as the input of the call.

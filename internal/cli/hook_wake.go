@@ -56,7 +56,7 @@ func (s *session) wakeHook(ctx context.Context, f gateFlags, d gateDialect) erro
 	return nil
 }
 
-// awaitNews prints the session's news on standard error, and reports whether there were any. It gives up when the
+// awaitNews prints the session's news on standard error, and reports whether there was any. It gives up when the
 // session has no pending question, when the program has ended, or when another hook already waits for the session.
 func (h *gateHook) awaitNews(ctx context.Context, pid int) (bool, error) {
 	notes, err := h.notes()
@@ -78,7 +78,7 @@ func (h *gateHook) awaitNews(ctx context.Context, pid int) (bool, error) {
 		case woken:
 			return true, err
 		case fermata.CodeOf(err) == fermata.CodeUnavailable, came:
-			// Another hook reported the news, or they are not for the agent.
+			// Another hook reported the news, or the news is not for the agent.
 			pause(ctx, wakePause)
 			came = false
 		case err != nil || len(waiting) == 0:

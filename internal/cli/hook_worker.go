@@ -49,7 +49,7 @@ func (h *gateHook) attend(ctx context.Context) error {
 		return h.say(h.afterAsk(), nil)
 	case h.isOwnTool() || h.after != "" && h.in.Event == h.after:
 		h.passed = true
-		return nil // a question needs no permission, and the tool has already run
+		return nil // an agent may always ask, and a tool that has run needs no check
 	case h.in.Event != h.before:
 		return h.unknown()
 	}
@@ -64,7 +64,7 @@ func (h *gateHook) attend(ctx context.Context) error {
 
 func (h *gateHook) isHarmless() bool { return h.harmless != nil && h.harmless(&h.in) }
 
-// isNamed reports whether a rule names the call, or the task may run nothing more.
+// isNamed reports whether a rule names the call, or no call of the task may run.
 func (h *gateHook) isNamed(ctx context.Context, call fermata.GateCall) (bool, error) {
 	call.DryRun = true
 	v, err := h.ask(ctx, call)

@@ -137,8 +137,9 @@ type MCPOptions struct {
 	URL, Token string
 	// Configured reports whether the user named the server. If not, the command may start one.
 	Configured bool
-	// Task is the task that the questions belong to, and RunID is its run. If there is no task, Session is the agent's
-	// session, OtherSession is the session of an agent that names none, and Project is the project.
+	// Task is the task that the questions belong to, and RunID is the run of it that calls. If there is no task,
+	// Session is the agent's session, OtherSession is the session of an agent that names none, and Project is the
+	// project.
 	Task, RunID, Session, OtherSession, Project string
 	// AskTool is the name of the tool that asks.
 	AskTool string

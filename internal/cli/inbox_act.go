@@ -14,7 +14,7 @@ import (
 )
 
 // approve approves an action after its end was on the screen. If the risk is
-// high, the person must type a word.
+// high or critical, the person must type the word "approve".
 func (m *inbox) approve(q *fermata.Question) tea.Cmd {
 	if err := checkShown(q, ""); err != nil {
 		m.said = errorText(err)

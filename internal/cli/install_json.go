@@ -66,7 +66,7 @@ func isOwnHook(value []byte) bool {
 	return ok && known && strings.HasPrefix(filepath.Base(strings.Trim(program, "'")), ownServer)
 }
 
-// jsonFile returns the configuration file for JSON that may have comments.
+// jsonFile returns the configFile of a JSON file, which may have comments.
 func jsonFile(path string, parts ...jsonPart) configFile {
 	return configFile{path: path, edit: func(content []byte, remove bool) ([]byte, error) {
 		return editJSON(content, remove, parts)

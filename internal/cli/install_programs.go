@@ -21,8 +21,8 @@ const (
 	gateSeconds = 60
 )
 
-// hook returns the command line of a gate. If it fails in any way, even because fermata is missing, it ends with 2:
-// only 0 lets the tool run.
+// hook returns the command line of a gate. If the hook fails in any way, even because fermata is missing, the line
+// ends with 2: only 0 lets the tool run.
 func (p places) hook(program, flags string) string {
 	return p.mirrorHook(program, flags) + " || { echo 'fermata: the gate failed, so this call may not run' >&2; exit 2; }"
 }
@@ -192,7 +192,7 @@ func (p places) opencode() (*installation, error) {
 	}, nil
 }
 
-// wholeFile returns the configuration file for a file that belongs to Fermata alone. Its first line identifies it.
+// wholeFile returns the configFile of a file that belongs to Fermata alone. Its first line identifies it.
 func wholeFile(path string, content []byte) configFile {
 	first, _, _ := bytes.Cut(content, []byte("\n"))
 	return configFile{path: path, edit: func(have []byte, remove bool) ([]byte, error) {

@@ -19,8 +19,8 @@ const (
 	blockEnd   = "# <<< fermata"
 )
 
-// tomlFile returns the configuration file of Codex. Fermata's part is added as a block, so that no byte of the rest
-// changes. A block that exists stays as it is.
+// tomlFile returns the configFile of Codex's configuration. Fermata's part is added as a block, so that no byte of the
+// rest changes. If the part exists, only the command that starts the server is updated.
 func tomlFile(path, program string) configFile {
 	return configFile{path: path, edit: func(content []byte, remove bool) ([]byte, error) {
 		server, err := serverOf(content)

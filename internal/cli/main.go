@@ -21,7 +21,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	return s.exit(ctx, s.main(ctx, args))
 }
 
-// halt carries the exit code when the parser wants to stop.
+// halt carries the exit code with which the parser stops the program.
 type halt int
 
 // main parses and runs the command line.
@@ -126,7 +126,7 @@ func usageError(name string, err error) error {
 			name = selected
 		}
 	}
-	// The values of an optional flag include an empty one.
+	// The error lists the values that a flag accepts. For an optional flag they include an empty one.
 	text := strings.Replace(err.Error(), `must be one of "",`, "must be one of ", 1)
 	return fermata.Errorf(fermata.CodeInvalidRequest, "%s", text).WithHint("%s --help shows how it is used", name)
 }

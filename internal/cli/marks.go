@@ -73,8 +73,7 @@ func (m marks) step(step *fermata.WorkflowStep) string {
 	return m.steps[step.State]
 }
 
-// utf8Locale reports whether the locale uses UTF-8, or names no encoding at
-// all.
+// utf8Locale reports whether the locale uses UTF-8, or is not set.
 func utf8Locale() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := os.Getenv(name); v != "" {

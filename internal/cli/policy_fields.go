@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
-// policyRow is one setting of a policy. A setting by type or by risk has a row for each of them.
+// policyRow is one setting of a policy. A setting by type, by risk or by project has a row for each of its keys.
 type policyRow struct {
 	name, value string
 	set         bool

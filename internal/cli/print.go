@@ -114,7 +114,7 @@ func (p printer) barred(text string) {
 	}
 }
 
-// printLabelled writes text of other authors after a label. If the text fits, it stands on the same line, and else
+// printLabelled writes text of other authors after a label. If the text fits, it stands on the same line, or else
 // behind a bar below.
 func (p printer) printLabelled(label, text string) {
 	text = strings.TrimRight(text, "\n")

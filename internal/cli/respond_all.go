@@ -39,8 +39,8 @@ func (c *respondCommand) walk(ctx context.Context, s *session, project string) e
 	return answersRefused(refused)
 }
 
-// errAnswerRefused reports that an answer was refused and that the error was printed. No person is at the terminal to
-// give another answer.
+// errAnswerRefused reports that a question was left without an answer, because the answer or the person was refused.
+// The error has been printed, and the walk continues with the next question.
 var errAnswerRefused = errors.New("the answer was refused")
 
 func answersRefused(n int) error {

@@ -28,7 +28,7 @@ type session struct {
 	readBy string
 	out    io.Writer
 	err    io.Writer
-	// The streams that are a terminal with a person.
+	// inTerm, outTerm and errTerm report whether each stream is a terminal that a person uses.
 	inTerm, outTerm, errTerm bool
 	width                    int
 	color                    bool

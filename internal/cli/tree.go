@@ -49,7 +49,7 @@ func (c *treeCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// treeView draws a tree of tasks.
+// treeView is the drawing of a tree of tasks.
 type treeView struct {
 	s     *session
 	id    string

@@ -22,7 +22,7 @@ type drawing interface {
 	isOver() bool
 }
 
-// brokeText tells the person that the connection broke and shows no news.
+// brokeText tells the person that the connection broke, and so nothing new is shown.
 const brokeText = "(the connection broke; connecting again)"
 
 // readAgain is the pause before a drawing is read again after the server was unreachable.
@@ -129,7 +129,7 @@ func (s *session) redraw(d drawing) func() error {
 		height := s.resize()
 		lines := s.linesOf(d)
 		if !d.isOver() {
-			// A drawing that is over stays on the screen completely, and scrolls.
+			// Cut a drawing that still changes to the screen. One that is over stays complete, and scrolls.
 			lines = s.window(lines, focus(d), max(height-3, 3))
 		}
 		if s.lost {

@@ -42,8 +42,8 @@ func (w *whoami) hasVoted(q *fermata.Question) bool {
 	return false
 }
 
-// mustBeKnown refuses a question whose risk needs a stronger sign-in than the caller has. It saves the person work
-// that the server would refuse. It asks the server who the caller is only if a token is not enough.
+// mustBeKnown refuses a question that needs a stronger sign-in than the caller has, before the person does work that
+// the server would refuse. It asks the server who the caller is only if a token is not enough.
 func (s *session) mustBeKnown(ctx context.Context, q *fermata.Question) error {
 	if q.CheckAssurance(fermata.Caller{Assurance: fermata.AssuranceChannel}) == nil {
 		return nil

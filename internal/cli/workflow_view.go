@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// runView draws a workflow run step by step.
+// runView is the drawing of a workflow run, step by step.
 type runView struct {
 	s     *session
 	id    string
@@ -92,7 +92,7 @@ func (v *runView) concerns(e *fermata.Event) bool {
 	return e.TaskID == v.id || v.children[e.TaskID] != nil
 }
 
-// isOver reports whether the run has ended. After a retry, the run is watched again.
+// isOver reports whether the run has ended. To follow a retry, watch the run again.
 func (v *runView) isOver() bool { return v.run != nil && v.run.State.IsEnded() }
 
 // rows returns the run, its steps in the order in which they began, and the steps that are still to come.
