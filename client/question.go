@@ -96,8 +96,9 @@ func (c *Client) WaitQuestion(ctx context.Context, id string, wait time.Duration
 	return c.waitQuestion(ctx, id, wait, false)
 }
 
-// WaitWords is like [Client.WaitQuestion], but also returns the pending question when a person wrote a message that
-// the agent of an external task has not got yet. [Client.Context] of the task returns the messages.
+// WaitWords is like [Client.WaitQuestion], but a message of a person ends the wait too. It then returns the pending
+// question, if the agent of an external task has not got the message yet. [Client.Context] of the task returns the
+// messages.
 func (c *Client) WaitWords(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error) {
 	return c.waitQuestion(ctx, id, wait, true)
 }

@@ -70,8 +70,8 @@ func (c *hookClaudeCommand) Run(ctx context.Context, s *session) error {
 }
 
 // deferCall ends the turn of the agent. The worker resumes the agent with the answer, and the agent makes the call
-// again. If the call was deferred before and comes back because of a message, deferCall refuses it with the message,
-// and the agent acts on the message next.
+// again. The call may also come back because of a message. Then deferCall refuses it with the message, and the agent
+// acts on the message next.
 func (h *gateHook) deferCall(questionID string) (any, error) {
 	if h.isDeferred() {
 		return preToolUse(refuse(fmt.Sprintf("Not decided yet: the question %s is still open. Read what a person wrote before you go on.", questionID))), nil

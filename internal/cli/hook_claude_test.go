@@ -110,8 +110,8 @@ func TestHooksRefuseEventsWithTwoReadings(t *testing.T) {
 	}
 }
 
-// If a server becomes silent during a wait, the hook still ends before the timeout of the program, because these
-// programs run a tool whose hook is late.
+// If a server becomes silent during a wait, the hook still ends before the timeout of the program. These programs run
+// a tool whose hook is late.
 func TestHookEndsInTime(t *testing.T) {
 	t.Parallel()
 	silent := make(chan struct{})

@@ -10,8 +10,8 @@ import (
 // fileMark is the prefix of a text that names a file. A doubled mark stands for the mark itself.
 const fileMark = "@"
 
-// textOrFile returns the text of a flag, or the content of the file after an @. @- is standard input, and @@ begins a
-// text with an @.
+// textOrFile returns the text of a flag, or the content of the file after an @. The file @- is standard input. A text
+// that begins with an @ is written with @@.
 func (s *session) textOrFile(flag, text string) (string, error) {
 	if err := notDash(flag, text); err != nil {
 		return "", err
