@@ -10,20 +10,22 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// AnalyticsQuery says which questions analytics are about: those that were
-// asked in a period.
+// AnalyticsQuery selects the questions of a report: those that were asked in a
+// period.
 type AnalyticsQuery struct {
-	// From and To bound when they were asked; nil is 30 days before To, and now.
+	// From and To bound the time of asking. A nil From is 30 days before To,
+	// and a nil To is the present.
 	From, To *time.Time
 	Project  string
 	Type     fermata.QuestionType
-	// Interval is the length of a step of a series; empty is a day.
+	// Interval is the length of one step of a series. Empty means a day.
 	Interval fermata.SeriesInterval
-	// Limit is how many of the most common questions to list; 0 is 20.
+	// Limit is how many of the most common questions the report lists; 0 means
+	// 20.
 	Limit int
 }
 
-// values returns the parameters that a report takes.
+// values returns the query parameters that the report accepts.
 func (q AnalyticsQuery) values(report string) url.Values {
 	v := values{}
 	v.instant("from", q.From)
@@ -39,12 +41,12 @@ func (q AnalyticsQuery) values(report string) url.Values {
 	return url.Values(v)
 }
 
-// AnalyticsSummary returns a period at a glance.
+// AnalyticsSummary returns the figures of the whole period.
 func (c *Client) AnalyticsSummary(ctx context.Context, q AnalyticsQuery) (*fermata.AnalyticsSummary, error) {
 	return get[*fermata.AnalyticsSummary](ctx, c, path("analytics", "summary"), q.values("summary"))
 }
 
-// AnalyticsSeries returns a period step by step.
+// AnalyticsSeries returns the figures of each step of the period.
 func (c *Client) AnalyticsSeries(ctx context.Context, q AnalyticsQuery) (*fermata.AnalyticsSeries, error) {
 	return get[*fermata.AnalyticsSeries](ctx, c, path("analytics", "series"), q.values("series"))
 }
@@ -54,18 +56,18 @@ func (c *Client) AnalyticsQuestions(ctx context.Context, q AnalyticsQuery) (*fer
 	return get[*fermata.AnalyticsQuestions](ctx, c, path("analytics", "questions"), q.values("questions"))
 }
 
-// AnalyticsResponders returns who answers, and how quickly.
+// AnalyticsResponders returns the people that answer, and how quickly they do.
 func (c *Client) AnalyticsResponders(ctx context.Context, q AnalyticsQuery) (*fermata.AnalyticsResponders, error) {
 	return get[*fermata.AnalyticsResponders](ctx, c, path("analytics", "responders"), q.values("responders"))
 }
 
-// AnalyticsProjects returns the projects that ask.
+// AnalyticsProjects returns the figures of each project that asks.
 func (c *Client) AnalyticsProjects(ctx context.Context, q AnalyticsQuery) (*fermata.AnalyticsProjects, error) {
 	return get[*fermata.AnalyticsProjects](ctx, c, path("analytics", "projects"), q.values("projects"))
 }
 
-// AnalyticsCSV writes a report – summary, series, questions, responders or
-// projects – to w as a table in CSV.
+// AnalyticsCSV writes a report to w as a CSV table. The report is summary,
+// series, questions, responders or projects.
 func (c *Client) AnalyticsCSV(ctx context.Context, report string, q AnalyticsQuery, w io.Writer) error {
 	query := q.values(report)
 	query.Set("format", "csv")

@@ -13,17 +13,17 @@ type BatchAnswer struct {
 	fermata.Answer
 }
 
-// BatchResult is what became of one answer of a batch.
+// BatchResult is the result of one answer of a batch.
 type BatchResult struct {
 	QuestionID string
-	// Status is the HTTP status that the answer alone would have had.
+	// Status is the HTTP status that the answer would have had in a call of its own.
 	Status   int
 	Question *fermata.Question
-	// Err is why the answer was refused; nil when it was taken.
+	// Err is why the server refused the answer. It is nil if the server accepted it.
 	Err *fermata.Error
 }
 
-// UnmarshalJSON reads the problem of a refused answer as an error.
+// UnmarshalJSON reads a result, and turns the problem of a refused answer into Err.
 func (r *BatchResult) UnmarshalJSON(data []byte) error {
 	var wire struct {
 		QuestionID string            `json:"question_id"`
@@ -41,8 +41,8 @@ func (r *BatchResult) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Answers answers many questions, at most 100, in one call. Each is taken or refused by
-// itself; the error is about the call as a whole.
+// Answers answers up to 100 questions in one call. The server accepts or refuses each answer by itself. The error is
+// about the call as a whole.
 func (c *Client) Answers(ctx context.Context, batch []BatchAnswer) ([]BatchResult, error) {
 	body := struct {
 		Items []BatchAnswer `json:"items"`

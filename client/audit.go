@@ -14,25 +14,25 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// AuditQuery narrows the record of what happened. Empty fields narrow nothing.
+// AuditQuery filters the audit log. An empty field does not filter.
 type AuditQuery struct {
-	// Q is looked for in names and in what events add; a whole id also finds.
+	// Q is searched for in names and in the data of events. A whole id is found too.
 	Q string
-	// Types are types such as question.asked, or nouns such as question.
+	// Types holds types such as question.asked, or nouns such as question.
 	Types []string
-	// Actor is a kind of actor, an id or a name.
+	// Actor is a kind of actor, or the id or name of one.
 	Actor  string
 	TaskID string
-	// From and To bound when it happened: from, and before to.
+	// From and To bound the time of the events. From is included, To is not.
 	From, To *time.Time
-	// Limit is the length of a page; 0 leaves it to the server.
+	// Limit is the size of a page. The server chooses it if it is 0.
 	Limit int
-	// Cursor is where the last page ended.
+	// Cursor is the cursor that the previous page returned.
 	Cursor string
 }
 
-// Audit returns a page of what happened, the newest first. A page may hold
-// fewer events than were asked for and still lead on: see [fermata.AuditPage].
+// Audit returns a page of the audit log, newest first. A page may hold fewer events than its limit and not be the last
+// one: see [fermata.AuditPage].
 func (c *Client) Audit(ctx context.Context, q AuditQuery) (fermata.AuditPage, error) {
 	v := values{}
 	v.text("q", q.Q)
@@ -46,9 +46,8 @@ func (c *Client) Audit(ctx context.Context, q AuditQuery) (fermata.AuditPage, er
 	return get[fermata.AuditPage](ctx, c, path("audit"), url.Values(v))
 }
 
-// ExportAudit writes the events of a period to w as JSON lines, in the order of
-// the chain, and returns how many they are. Nil bounds are the beginning and
-// the end. An export that is cut off is an error.
+// ExportAudit writes the events of a period to w as JSON lines, in the order of the chain, and returns their number. A
+// nil bound is the beginning or the end of the log. An export that is cut off is an error.
 func (c *Client) ExportAudit(ctx context.Context, from, to *time.Time, w io.Writer) (int64, error) {
 	v := values{}
 	v.instant("from", from)
@@ -74,7 +73,7 @@ func (c *Client) ExportAudit(ctx context.Context, from, to *time.Time, w io.Writ
 	return c.copyLines(ctx, res.Body, w)
 }
 
-// copyLines copies whole lines and counts them.
+// copyLines copies whole lines and returns their number.
 func (c *Client) copyLines(ctx context.Context, r io.Reader, w io.Writer) (int64, error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for n := int64(0); ; n++ {
@@ -91,19 +90,19 @@ func (c *Client) copyLines(ctx context.Context, r io.Reader, w io.Writer) (int64
 	}
 }
 
-// Verification follows a chain of events, and compares it with signed checkpoints.
+// Verification verifies a chain of events one by one, and compares it with signed audit checkpoints.
 type Verification struct {
 	chain  fermata.Chain
 	report AuditReport
-	// hashes are those of the checkpoints by number; last is the greatest number.
+	// hashes maps the event numbers of the checkpoints to their hashes. last is the greatest of these numbers.
 	hashes map[int64]string
 	last   int64
-	// anywhere lets the chain begin with any event.
+	// anywhere allows the chain to begin with any event.
 	anywhere bool
 }
 
-// NewVerification verifies a chain from its first event, and compares it with checkpoints, whose signatures the caller
-// has checked.
+// NewVerification returns a verification of a chain from its first event. It compares the chain with the checkpoints
+// in kept, whose signatures the caller must have checked.
 func NewVerification(kept []fermata.SignedCheckpoint) *Verification {
 	v := &Verification{hashes: map[int64]string{}}
 	for _, c := range kept {
@@ -115,7 +114,7 @@ func NewVerification(kept []fermata.SignedCheckpoint) *Verification {
 	return v
 }
 
-// Next verifies the event that follows, and reports whether the chain is whole up to it.
+// Next verifies the next event, and reports whether the chain is whole up to it.
 func (v *Verification) Next(e *fermata.Event) bool {
 	if v.anywhere && v.report.Events == 0 {
 		v.chain = fermata.Chain{Seq: e.Seq - 1, Hash: e.PrevHash}
@@ -141,7 +140,7 @@ func (v *Verification) Next(e *fermata.Event) bool {
 	return true
 }
 
-// Report says what the verification came to.
+// Report returns the result of the verification.
 func (v *Verification) Report() AuditReport {
 	r := v.report
 	if r.Problem == "" && v.last > v.chain.Seq {

@@ -12,11 +12,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// longestEvent is how many bytes a line of an export may have; no event has as many.
+// longestEvent is the longest line of an export, in bytes. No event is that long.
 const longestEvent = 8 << 20
 
-// VerifyExport checks the chain of events that an export holds. It may begin and end anywhere: what is between must be
-// whole, and must agree with the checkpoints of the events in it. The problem names the line.
+// VerifyExport checks the chain of events in an export. The export may begin and end with any event. The events
+// between must be whole, and must agree with the checkpoints in kept. The problem names the line.
 func VerifyExport(r io.Reader, kept ...fermata.SignedCheckpoint) AuditReport {
 	v := NewVerification(kept)
 	v.anywhere = true
@@ -33,7 +33,7 @@ func VerifyExport(r io.Reader, kept ...fermata.SignedCheckpoint) AuditReport {
 	}
 }
 
-// nextLine verifies the event in a line, and reports whether the chain is whole up to it. A blank line is passed over.
+// nextLine verifies the event in a line, and reports whether the chain is whole up to it. It skips a blank line.
 func (v *Verification) nextLine(n int, line []byte) bool {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return true
@@ -50,7 +50,7 @@ func (v *Verification) nextLine(n int, line []byte) bool {
 	return true
 }
 
-// readLine returns the next line. The last one comes with io.EOF.
+// readLine returns the next line. It returns the last line together with io.EOF.
 func readLine(lines *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -64,7 +64,7 @@ func readLine(lines *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// lineError says that a line cannot be read, unless it was the last.
+// lineError returns the error of a line that cannot be read. It leaves nil and io.EOF as they are.
 func lineError(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return err
@@ -81,7 +81,7 @@ func readEvent(line []byte) (*fermata.Event, error) {
 		return nil, errors.New("is no event: an export holds one JSON object a line")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(line))
-	// A field that no event has is in no hash: nobody could vouch for it.
+	// No hash covers an unknown field, so nothing proves what it says.
 	decoder.DisallowUnknownFields()
 	var e fermata.Event
 	err := decoder.Decode(&e)

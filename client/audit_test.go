@@ -12,7 +12,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// exported returns lines of a chain of events from one number on.
+// exported returns n lines of a chain of events that begins with the number
+// from.
 func exported(from int64, n int) []string {
 	var lines []string
 	hash := "before"

@@ -14,11 +14,10 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// maxReply bounds what is read of a reply.
+// maxReply is the largest part of a reply, in bytes, that the client reads.
 const maxReply = 64 << 20
 
-// errNoContent says that the server replied with nothing where a caller
-// wants to know it.
+// errNoContent reports an empty reply (204) to callers that must tell it from a body.
 var errNoContent = fermata.Errorf(fermata.CodeNotFound, "the server had nothing to reply")
 
 // call is one request to the API, which may take several tries.
@@ -27,12 +26,12 @@ type call struct {
 	path   string
 	query  url.Values
 	body   any
-	// agentToken is the one that a claim names.
+	// agentToken is the token of the worker's agents, which a claim names.
 	agentToken string
 }
 
-// path joins the parts of an address below /v1. An id that could not be one
-// makes the address empty, which is refused before anything is sent.
+// path joins the parts of an address below /v1. If a part cannot be an id, it returns "", and send refuses the call
+// without a request.
 func path(parts ...string) string {
 	for _, part := range parts {
 		if part == "" || strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
@@ -66,7 +65,7 @@ func do[T any](ctx context.Context, c *Client, k call) (T, error) {
 	return reply, nil
 }
 
-// run makes a call whose reply is empty.
+// run makes a call and ignores the body of the reply, which may be empty.
 func (c *Client) run(ctx context.Context, k call) error {
 	_, err := c.send(ctx, k)
 	if err == errNoContent { //nolint:errorlint // the very value, not one of its code
@@ -104,12 +103,11 @@ func (c *Client) send(ctx context.Context, k call) ([]byte, error) {
 	})
 }
 
-// keyOf is where a context has an idempotency key.
+// keyOf is the context key of an idempotency key.
 type keyOf struct{}
 
-// WithKey returns a context with an idempotency key for one write. Who makes the same request
-// with the same key again, after the client gave up, gets the reply to the first one if that
-// arrived. The key has at most 200 bytes.
+// WithKey returns a context with an idempotency key for one write. If the client gave up, make the same request with
+// the same key again: if the first request arrived, you get its reply. The key has at most 200 bytes.
 func WithKey(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, keyOf{}, key)
 }
@@ -138,8 +136,7 @@ func (c *Client) request(ctx context.Context, k call, body []byte) (*http.Reques
 	return req, nil
 }
 
-// try sends the request once. A body cut off on its way is a broken
-// connection, not a reply.
+// try sends the request once. A body that was cut off counts as a broken connection, not as a reply.
 func (c *Client) try(req *http.Request) ([]byte, error) {
 	res, err := c.http.Do(req)
 	if err != nil {

@@ -16,35 +16,35 @@ type Client struct {
 	token     string
 	http      *http.Client
 	userAgent string
-	// agentToken is the one that a worker gives its agents.
+	// agentToken is the token that a worker gives its agents.
 	agentToken string
 	tries      int
-	// shortest is the wait before the second try; each further one doubles it.
+	// shortest is the wait before the second try. Each further wait is twice as
+	// long.
 	shortest time.Duration
-	// idle is how long a stream may be silent before it is opened anew.
+	// idle is how long a stream may be silent before the client reconnects.
 	idle time.Duration
 }
 
-// Option changes how a client works.
+// Option changes how a [Client] works.
 type Option func(*Client)
 
-// WithHTTPClient makes the client use another HTTP client. It must have no
-// timeout of its own that is shorter than a long poll (60 seconds).
+// WithHTTPClient makes the client use h. A timeout of h must not be shorter
+// than a long poll (60 seconds).
 func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
 
-// WithUserAgent sets the name under which the client appears in access logs.
+// WithUserAgent sets the User-Agent header, which appears in access logs.
 func WithUserAgent(name string) Option { return func(c *Client) { c.userAgent = name } }
 
-// WithAgentToken names the token that a worker gives its agents, so that they
-// reach the tasks that it claims.
+// WithAgentToken sets the token that a worker gives its agents. Claims name
+// this token, so that the agents can reach the tasks that the worker claims.
 func WithAgentToken(token string) Option { return func(c *Client) { c.agentToken = token } }
 
-// WithoutRetries makes every call a single try.
+// WithoutRetries limits every call to a single try.
 func WithoutRetries() Option { return func(c *Client) { c.tries = 1 } }
 
-// New returns a client of the server at baseURL, such as
-// http://127.0.0.1:7433. The token may be empty where the server runs for one
-// local user.
+// New returns a client of the server at baseURL, such as http://127.0.0.1:7433.
+// The token may be empty if the server runs for a single local user.
 func New(baseURL, token string, opts ...Option) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(strings.TrimSpace(baseURL), "/"))
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
@@ -73,11 +73,13 @@ func New(baseURL, token string, opts ...Option) (*Client, error) {
 // URL returns the address of the server.
 func (c *Client) URL() string { return c.base.String() }
 
-// CloseIdleConnections closes connections that no call uses at present.
+// CloseIdleConnections closes the connections that no call is using.
 func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 
-// newTransport keeps enough connections to one host for many waiting calls.
-// Long polls answer within a minute, so a header that takes longer is lost.
+// newTransport returns a transport that keeps enough connections to one host
+// for many waiting calls. A long poll is answered within a minute, so the
+// connection is taken as lost if the reply's header takes longer than 90
+// seconds.
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,

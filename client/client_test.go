@@ -16,7 +16,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// newTest returns a client of a server that replies with h, with short waits.
+// newTest returns a client with short waits of a server that replies with h.
 func newTest(t *testing.T, h http.HandlerFunc, opts ...Option) *Client {
 	t.Helper()
 	server := httptest.NewServer(h)

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// ChannelKinds lists the kinds of channels, and what they need.
+// ChannelKinds returns the kinds of channels, and the settings that each needs.
 func (c *Client) ChannelKinds(ctx context.Context) ([]fermata.ChannelKind, error) {
 	p, err := get[page[fermata.ChannelKind]](ctx, c, path("channel-kinds"), nil)
 	return p.Items, err
@@ -27,8 +27,8 @@ func (c *Client) Channel(ctx context.Context, name string) (*fermata.Channel, er
 	return get[*fermata.Channel](ctx, c, channelPath(name), nil)
 }
 
-// AddChannel adds a channel. The reply is the only one that holds a secret
-// which the server made for it.
+// AddChannel adds a channel. If the server made a secret for the channel, only
+// this reply holds it.
 func (c *Client) AddChannel(ctx context.Context, n fermata.NewChannel) (*fermata.Channel, error) {
 	return post[*fermata.Channel](ctx, c, path("channels"), n)
 }
@@ -38,14 +38,14 @@ func (c *Client) ChangeChannel(ctx context.Context, name string, ch fermata.Chan
 	return do[*fermata.Channel](ctx, c, call{method: http.MethodPatch, path: channelPath(name), body: ch})
 }
 
-// RemoveChannel removes the channel with the name, and tells which steps of
-// routes lead nowhere then.
+// RemoveChannel removes the channel with the name, and returns the steps of
+// routes that lost their channel.
 func (c *Client) RemoveChannel(ctx context.Context, name string) (*fermata.ChannelRemoval, error) {
 	return do[*fermata.ChannelRemoval](ctx, c, call{method: http.MethodDelete, path: channelPath(name)})
 }
 
-// TestChannel checks a channel, and sends a test message to the member with
-// the handle; "" sends none.
+// TestChannel checks a channel, and sends a test message to the member with the
+// handle to. If to is "", it sends none.
 func (c *Client) TestChannel(ctx context.Context, name, to string) (fermata.ChannelTest, error) {
 	body := map[string]string{}
 	if to != "" {
@@ -54,7 +54,7 @@ func (c *Client) TestChannel(ctx context.Context, name, to string) (fermata.Chan
 	return post[fermata.ChannelTest](ctx, c, channelPath(name, "test"), body)
 }
 
-// channelPath is the address of a channel. Names may have dots in them.
+// channelPath returns the address of a channel. Names may have dots in them.
 func channelPath(name string, below ...string) string {
 	if name == "" {
 		return ""
@@ -66,29 +66,30 @@ func channelPath(name string, below ...string) string {
 	return at
 }
 
-// Routes returns where questions go, by type.
+// Routes returns the routes of questions, by type.
 func (c *Client) Routes(ctx context.Context) (fermata.Routes, error) {
 	return get[fermata.Routes](ctx, c, path("routes"), nil)
 }
 
-// SetRoutes says where questions go that are asked from now on.
+// SetRoutes replaces the routes. They apply to questions that are asked from
+// then on.
 func (c *Client) SetRoutes(ctx context.Context, r fermata.Routes) (fermata.Routes, error) {
 	return do[fermata.Routes](ctx, c, call{method: http.MethodPut, path: path("routes"), body: r})
 }
 
-// DeliveryQuery narrows a list of deliveries.
+// DeliveryQuery filters a list of deliveries. An empty field does not filter.
 type DeliveryQuery struct {
 	QuestionID, Channel string
 	State               fermata.DeliveryState
-	// Wait is for how long to wait until it is known what is sent for all that
-	// has happened.
+	// Wait is how long the call may wait until deliveries are planned for every
+	// event so far.
 	Wait   time.Duration
 	Cursor string
 	Limit  int
 }
 
-// Deliveries lists what was sent, the newest first, and returns the cursor of
-// the next page.
+// Deliveries returns a page of deliveries, newest first, and the cursor of the
+// next page.
 func (c *Client) Deliveries(ctx context.Context, q DeliveryQuery) ([]*fermata.Delivery, string, error) {
 	query := url.Values{}
 	for name, value := range map[string]string{
@@ -108,23 +109,24 @@ func (c *Client) Deliveries(ctx context.Context, q DeliveryQuery) ([]*fermata.De
 	return p.Items, p.NextCursor, err
 }
 
-// Delivery returns the delivery with the id, with what was sent.
+// Delivery returns the delivery with the id, together with the message.
 func (c *Client) Delivery(ctx context.Context, id string) (*fermata.Delivery, error) {
 	return get[*fermata.Delivery](ctx, c, path("deliveries", id), nil)
 }
 
-// Redeliver sends a message once more, under the same id.
+// Redeliver sends a message again, under the same id.
 func (c *Client) Redeliver(ctx context.Context, id string) (*fermata.Delivery, error) {
 	return do[*fermata.Delivery](ctx, c, call{method: http.MethodPost, path: path("deliveries", id, "redeliver")})
 }
 
-// Preferences returns how a member wants to be reached: whom the token is for,
-// or for admins the member with the handle or id.
+// Preferences returns how a member wants to be reached. An empty member is the
+// member of the token. An admin may name another one by handle or id.
 func (c *Client) Preferences(ctx context.Context, member string) (fermata.Preferences, error) {
 	return get[fermata.Preferences](ctx, c, preferencesPath(member), nil)
 }
 
-// SetPreferences says how a member wants to be reached.
+// SetPreferences stores how a member wants to be reached. An empty member is
+// the member of the token.
 func (c *Client) SetPreferences(ctx context.Context, member string, p fermata.Preferences) (fermata.Preferences, error) {
 	return do[fermata.Preferences](ctx, c, call{method: http.MethodPut, path: preferencesPath(member), body: p})
 }
@@ -136,13 +138,14 @@ func preferencesPath(member string) string {
 	return memberPath(member, "notifications")
 }
 
-// Identities lists who members are in the systems behind channels.
+// Identities returns the accounts of members in the systems behind channels.
 func (c *Client) Identities(ctx context.Context) ([]fermata.Identity, error) {
 	p, err := get[page[fermata.Identity]](ctx, c, path("identities"), nil)
 	return p.Items, err
 }
 
-// SetIdentity says who a member is in the system behind a kind of channels.
+// SetIdentity stores which account in the system behind a kind of channel
+// belongs to a member.
 func (c *Client) SetIdentity(ctx context.Context, member, kind, id, name string) (fermata.Identity, error) {
 	body := map[string]string{"id": id}
 	if name != "" {
@@ -151,7 +154,8 @@ func (c *Client) SetIdentity(ctx context.Context, member, kind, id, name string)
 	return do[fermata.Identity](ctx, c, call{method: http.MethodPut, path: identityPath(member, kind), body: body})
 }
 
-// RemoveIdentity forgets who a member is there.
+// RemoveIdentity removes the account of a member in the system behind a kind of
+// channel.
 func (c *Client) RemoveIdentity(ctx context.Context, member, kind string) error {
 	return c.run(ctx, call{method: http.MethodDelete, path: identityPath(member, kind)})
 }

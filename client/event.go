@@ -8,18 +8,18 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// EventQuery narrows a page of events. Empty fields narrow nothing.
+// EventQuery filters a page of events. An empty field does not filter.
 type EventQuery struct {
-	// After is the number of the last event that is known.
+	// After is the number of the last event that the caller has.
 	After  int64
 	TaskID string
 	Types  []fermata.EventType
-	// Limit is the length of the page; 0 leaves it to the server.
+	// Limit is the size of the page. The server chooses it if it is 0.
 	Limit int
 }
 
-// Events returns a page of events, oldest first, and what After of the next
-// page must be, 0 at the end.
+// Events returns a page of events, oldest first, and the After of the next
+// page, which is 0 at the end.
 func (c *Client) Events(ctx context.Context, q EventQuery) ([]*fermata.Event, int64, error) {
 	v := values{}
 	v.number("after", q.After)
@@ -27,8 +27,8 @@ func (c *Client) Events(ctx context.Context, q EventQuery) ([]*fermata.Event, in
 	v.list("type", texts(q.Types))
 	at := path("events")
 	if q.TaskID != "" {
-		// The events of one task have an address that never streams, and that
-		// takes an ending of the id.
+		// The events of one task have an address of their own. It never
+		// streams, and it accepts an ending of the id.
 		at = path("tasks", q.TaskID, "events")
 	}
 	p, err := get[page[*fermata.Event]](ctx, c, at, url.Values(v))

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// CountQuestions counts pending questions. The query's status, text, order and
-// page do not matter.
+// CountQuestions counts pending questions. It ignores the query's status, text,
+// order and page.
 func (c *Client) CountQuestions(ctx context.Context, q QuestionQuery) (fermata.QuestionCounts, error) {
 	v := values{}
 	q.narrow(v)
@@ -21,7 +21,7 @@ func (c *Client) Undo(ctx context.Context, id string) (*fermata.Question, error)
 	return post[*fermata.Question](ctx, c, path("questions", id, "undo"), struct{}{})
 }
 
-// Assign gives a question to other people.
+// Assign replaces the assignees of a question.
 func (c *Client) Assign(ctx context.Context, id string, a fermata.Assignment) (*fermata.Question, error) {
 	if a.Assignees == nil {
 		a.Assignees = []string{}
@@ -29,23 +29,24 @@ func (c *Client) Assign(ctx context.Context, id string, a fermata.Assignment) (*
 	return post[*fermata.Question](ctx, c, path("questions", id, "assign"), a)
 }
 
-// Snooze puts a question off for the caller, or shows it again.
+// Snooze snoozes a question for the caller, or ends the snooze.
 func (c *Client) Snooze(ctx context.Context, id string, s fermata.Snooze) (*fermata.Question, error) {
 	return post[*fermata.Question](ctx, c, path("questions", id, "snooze"), s)
 }
 
-// Comment comments on a question without deciding it.
+// Comment adds a comment to a question, and does not decide it.
 func (c *Client) Comment(ctx context.Context, id, body string) (*fermata.Message, error) {
 	return post[*fermata.Message](ctx, c, path("questions", id, "comments"), note{body})
 }
 
-// Similar lists past answers to similar questions.
+// Similar returns past answers to similar questions.
 func (c *Client) Similar(ctx context.Context, id string) ([]fermata.PastAnswer, error) {
 	p, err := get[page[fermata.PastAnswer]](ctx, c, path("questions", id, "similar"), nil)
 	return p.Items, err
 }
 
-// Deciders lists who may decide a question, and why others may not.
+// Deciders returns the members that may decide a question, and why the others
+// may not.
 func (c *Client) Deciders(ctx context.Context, id string) (*fermata.Deciders, error) {
 	return get[*fermata.Deciders](ctx, c, path("questions", id, "deciders"), nil)
 }
@@ -55,13 +56,14 @@ func (c *Client) Receipt(ctx context.Context, id string) (*fermata.SignedReceipt
 	return get[*fermata.SignedReceipt](ctx, c, path("questions", id, "receipt"), nil)
 }
 
-// Views lists the caller's saved views and those that others share.
+// Views returns the caller's saved views and the views that others share.
 func (c *Client) Views(ctx context.Context) ([]fermata.SavedView, error) {
 	p, err := get[page[fermata.SavedView]](ctx, c, path("views"), nil)
 	return p.Items, err
 }
 
-// SaveView writes a view of the caller's under its name.
+// SaveView stores a view of the caller under its name. It replaces an earlier
+// view of that name.
 func (c *Client) SaveView(ctx context.Context, v fermata.SavedView) (fermata.SavedView, error) {
 	body := struct {
 		Query  string `json:"query"`
@@ -70,12 +72,12 @@ func (c *Client) SaveView(ctx context.Context, v fermata.SavedView) (fermata.Sav
 	return do[fermata.SavedView](ctx, c, call{method: http.MethodPut, path: viewPath(v.Name), body: body})
 }
 
-// DeleteView removes a view of the caller's.
+// DeleteView removes a saved view of the caller.
 func (c *Client) DeleteView(ctx context.Context, name string) error {
 	return c.run(ctx, call{method: http.MethodDelete, path: viewPath(name)})
 }
 
-// viewPath is the address of a view; its name is any text.
+// viewPath returns the address of a view. The name may be any text.
 func viewPath(name string) string {
 	if name == "" {
 		return ""
@@ -83,8 +85,7 @@ func viewPath(name string) string {
 	return path("views") + "/" + url.PathEscape(name)
 }
 
-// Notifications returns a part of what happened that concerns the caller,
-// newest first.
+// Notifications returns a page of the caller's notifications, newest first.
 func (c *Client) Notifications(ctx context.Context, limit int, cursor string) (fermata.Notifications, error) {
 	v := values{}
 	v.number("limit", int64(limit))
@@ -92,7 +93,8 @@ func (c *Client) Notifications(ctx context.Context, limit int, cursor string) (f
 	return get[fermata.Notifications](ctx, c, path("notifications"), url.Values(v))
 }
 
-// ReadNotifications notes up to which event the caller has read.
+// ReadNotifications records the number of the last event that the caller has
+// read.
 func (c *Client) ReadNotifications(ctx context.Context, upTo int64) (fermata.Notifications, error) {
 	body := struct {
 		UpTo int64 `json:"up_to"`

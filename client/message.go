@@ -13,18 +13,18 @@ type note struct {
 	Body string `json:"body"`
 }
 
-// PostMessage writes into a task's thread.
+// PostMessage adds a message to a task's thread.
 func (c *Client) PostMessage(ctx context.Context, taskID, body string) (*fermata.Message, error) {
 	return post[*fermata.Message](ctx, c, path("tasks", taskID, "messages"), note{body})
 }
 
-// HandMessages notes that the agent of an external task was handed messages of its thread.
+// HandMessages records that the agent of an external task got these messages of its thread.
 func (c *Client) HandMessages(ctx context.Context, taskID string, ids []string) error {
 	return c.run(ctx, call{method: http.MethodPost, path: path("tasks", taskID, "messages", "handed"), body: map[string][]string{"message_ids": ids}})
 }
 
-// Messages returns a page of a task's thread and the cursor of the next one,
-// "" at the end. A limit of 0 leaves the length to the server.
+// Messages returns a page of a task's thread and the cursor of the next page, which is "" at the end. If limit is 0,
+// the server chooses the size of the page.
 func (c *Client) Messages(ctx context.Context, taskID, cursor string, limit int) ([]*fermata.Message, string, error) {
 	v := values{}
 	v.text("cursor", cursor)

@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// problem is an RFC 9457 document as the API writes it.
+// problem is an RFC 9457 problem document as the API writes it.
 type problem struct {
 	Title      string            `json:"title"`
 	Status     int               `json:"status"`
@@ -25,7 +25,7 @@ type problem struct {
 	RetryAfter float64           `json:"retry_after"`
 }
 
-// err returns the problem as the error that the server refused with.
+// err returns the problem as an error of package fermata.
 func (p *problem) err() *fermata.Error {
 	message := p.Detail
 	if message == "" {
@@ -37,8 +37,8 @@ func (p *problem) err() *fermata.Error {
 	}
 }
 
-// problem reads the error out of a reply. A reply that is not the API's own,
-// such as a proxy's, gets the code that its status means.
+// problem reads the error from a reply. If the reply is not from the API, such
+// as a proxy's page, its status decides the code.
 func (c *Client) problem(res *http.Response, data []byte) *fermata.Error {
 	var p problem
 	if json.Unmarshal(data, &p) != nil || p.Code == "" {
@@ -54,7 +54,7 @@ func (c *Client) problem(res *http.Response, data []byte) *fermata.Error {
 	return e
 }
 
-// codeOfStatus reads a status that came without a code.
+// codeOfStatus returns the error code for the status of a reply without a code.
 func codeOfStatus(status int) fermata.Code {
 	switch status {
 	case http.StatusUnauthorized:
@@ -74,8 +74,8 @@ func codeOfStatus(status int) fermata.Code {
 	}
 }
 
-// unreachable is the error of a connection that failed. When the caller gave
-// up, the caller's own error is returned instead.
+// unreachable returns the error of a failed connection. If ctx has ended, it
+// returns the cause of ctx instead.
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -83,17 +83,17 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	return c.connectionError(err)
 }
 
-// connectionError is the error of a connection that failed by itself.
+// connectionError returns the error of a connection that failed by itself.
 func (c *Client) connectionError(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		// The address is in the hint.
+		// The hint names the address.
 		err = u.Err
 	}
 	return fermata.Errorf(fermata.CodeUnavailable, "cannot reach the server: %w", err).
 		WithHint("is `fermata serve` running at %s?", c.URL())
 }
 
-// seconds turns a number of seconds into a duration, within an hour.
+// seconds converts a number of seconds to a duration of at most an hour.
 func seconds(s float64) time.Duration {
 	if math.IsNaN(s) || s <= 0 {
 		return 0

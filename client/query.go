@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// page is a list as the API replies with it.
+// page is a page of a list in a reply of the API.
 type page[T any] struct {
 	Items      []T    `json:"items"`
 	NextCursor string `json:"next_cursor"`

@@ -10,36 +10,35 @@ import (
 )
 
 const (
-	// longestPoll is how long one request waits for an answer.
+	// longestPoll is the longest time that one request waits for an answer.
 	longestPoll = 25 * time.Second
-	// pollPause is the pause after a poll that came back at once, as from a
-	// server that is about to stop.
+	// pollPause is the pause after a poll that returned at once, for example from a server that is shutting down.
 	pollPause = 250 * time.Millisecond
 )
 
-// QuestionQuery narrows a list of questions. Empty fields narrow nothing.
+// QuestionQuery filters a list of questions. An empty field does not filter.
 type QuestionQuery struct {
 	Status   fermata.QuestionStatus
 	Type     fermata.QuestionType
 	Project  string
 	Assignee string
-	// TaskID keeps the questions of one task.
+	// TaskID selects the questions of one task.
 	TaskID string
-	// Mine keeps those that the caller may answer and has not put off.
+	// Mine selects the questions that the caller may answer and has not snoozed.
 	Mine bool
-	// Snoozed keeps those that the caller put off.
+	// Snoozed selects the questions that the caller has snoozed.
 	Snoozed bool
 	Urgency fermata.Urgency
 	Risk    fermata.Risk
-	// Label is one of the task's.
+	// Label is a label of the question's task.
 	Label string
 	// Sort is urgency, deadline, newest or oldest.
 	Sort string
-	// Q is looked for in titles, bodies, prompts and the tasks' titles.
+	// Q is searched for in titles, bodies, prompts and the titles of tasks.
 	Q string
-	// Limit is the length of a page; 0 leaves it to the server.
+	// Limit is the size of a page. The server chooses it if it is 0.
 	Limit int
-	// Cursor is where the last page ended.
+	// Cursor is the cursor that the previous page returned.
 	Cursor string
 }
 
@@ -55,7 +54,7 @@ func (q QuestionQuery) values() url.Values {
 	return url.Values(v)
 }
 
-// narrow writes what lists and counts have in common.
+// narrow adds the filters that lists and counts share.
 func (q QuestionQuery) narrow(v values) {
 	if q.Mine {
 		v.text("for", "me")
@@ -68,10 +67,10 @@ func (q QuestionQuery) narrow(v values) {
 	v.text("label", q.Label)
 }
 
-// Outside is a question that is asked outside any task.
+// Outside is a question to ask outside any task.
 type Outside struct {
 	Project string `json:"project,omitempty"`
-	// Session joins the questions of one conversation in one task.
+	// Session is a key of your choice. Questions with the same session belong to the same task.
 	Session string `json:"session,omitempty"`
 	fermata.Ask
 }
@@ -81,26 +80,25 @@ func (c *Client) Ask(ctx context.Context, taskID string, a fermata.Ask) (*fermat
 	return post[*fermata.Question](ctx, c, path("tasks", taskID, "questions"), a)
 }
 
-// AskOutside asks a question outside any task; a task is made for it, or
-// joined by its session.
+// AskOutside asks a question outside any task. The server makes a task for it, or uses the task of its session.
 func (c *Client) AskOutside(ctx context.Context, o Outside) (*fermata.Question, error) {
 	return post[*fermata.Question](ctx, c, path("questions"), o)
 }
 
-// Question reads a question. The id may be a unique ending.
+// Question returns a question. The id may be shortened to an ending that is unique.
 func (c *Client) Question(ctx context.Context, id string) (*fermata.Question, error) {
 	return get[*fermata.Question](ctx, c, path("questions", id), nil)
 }
 
-// WaitQuestion reads a question as soon as it is closed, or as it is when the
-// wait is over. A long wait is several requests.
+// WaitQuestion returns a question as soon as it is closed. If the wait ends first, it returns the question as it is. A
+// long wait takes several requests.
 func (c *Client) WaitQuestion(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error) {
 	return c.waitQuestion(ctx, id, wait, false)
 }
 
-// WaitWords is [Client.WaitQuestion], and returns the pending question also when a person
-// wrote something that the agent of an external task was not handed. The words are in the
-// task's [Client.Context].
+// WaitWords is like [Client.WaitQuestion], but a message of a person ends the wait too. It then returns the pending
+// question, if the agent of an external task has not got the message yet. [Client.Context] of the task returns the
+// messages.
 func (c *Client) WaitWords(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error) {
 	return c.waitQuestion(ctx, id, wait, true)
 }
@@ -120,7 +118,7 @@ func (c *Client) waitQuestion(ctx context.Context, id string, wait time.Duration
 			return q, err
 		}
 		if words && time.Since(began) < poll {
-			// Words end the request early, and so does a server that stops.
+			// A message ends the request early, but so does a server that is shutting down.
 			rc, err := c.Context(ctx, q.TaskID)
 			if err != nil || slices.ContainsFunc(rc.Messages, func(m fermata.Message) bool { return m.HandedTo == "" }) {
 				return q, err
@@ -132,8 +130,8 @@ func (c *Client) waitQuestion(ctx context.Context, id string, wait time.Duration
 	}
 }
 
-// Questions returns a page of questions and the cursor of the next one, "" at
-// the end. A page may be shorter than its limit.
+// Questions returns a page of questions and the cursor of the next page, which is "" at the end. A page may be shorter
+// than its limit.
 func (c *Client) Questions(ctx context.Context, q QuestionQuery) ([]*fermata.Question, string, error) {
 	at := path("questions")
 	if q.TaskID != "" {
@@ -148,7 +146,7 @@ func (c *Client) Answer(ctx context.Context, id string, a fermata.Answer) (*ferm
 	return post[*fermata.Question](ctx, c, path("questions", id, "answer"), a)
 }
 
-// Clarify asks the agent back. The question stays open.
+// Clarify asks the agent for more information. The question stays open.
 func (c *Client) Clarify(ctx context.Context, id, body string) (*fermata.Question, error) {
 	return post[*fermata.Question](ctx, c, path("questions", id, "clarify"), note{body})
 }
@@ -158,7 +156,7 @@ func (c *Client) CancelQuestion(ctx context.Context, id, reason string) (*fermat
 	return post[*fermata.Question](ctx, c, path("questions", id, "cancel"), because{reason})
 }
 
-// Extend puts the deadline of a question off.
+// Extend postpones the deadline of a question.
 func (c *Client) Extend(ctx context.Context, id string, by fermata.Timeout) (*fermata.Question, error) {
 	body := struct {
 		By fermata.Timeout `json:"by"`

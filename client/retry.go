@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// longestBackoff bounds the wait between two tries.
+	// longestBackoff is the longest wait between two tries.
 	longestBackoff = 2 * time.Second
-	// longestRetryAfter is how long a server may ask a call to wait before
-	// the call gives up and tells its caller instead.
+	// longestRetryAfter is the longest wait that a server may ask for. If it
+	// asks for more, the call gives up and returns the error.
 	longestRetryAfter = 15 * time.Second
 )
 
-// retry calls try until it succeeds, fails for good, or has used up its
-// tries. It returns the last error.
+// retry calls try until it succeeds, fails for good, or has no tries left. It
+// returns the last error.
 func retry[T any](ctx context.Context, c *Client, try func() (T, error)) (T, error) {
 	for n := 1; ; n++ {
 		result, err := try()
@@ -32,9 +32,9 @@ func retry[T any](ctx context.Context, c *Client, try func() (T, error)) (T, err
 	}
 }
 
-// backoff says whether another try may help after the n-th, and how long to
-// wait before it. The wait is random, so that many clients of a server that
-// restarts do not come back together.
+// backoff reports whether another try may help after the n-th one, and how long
+// to wait before it. The wait is random, so that many clients of a restarted
+// server do not come back at the same moment.
 func (c *Client) backoff(n int, err error) (time.Duration, bool) {
 	e, ok := errors.AsType[*fermata.Error](err)
 	if !ok || (e.Code != fermata.CodeUnavailable && e.Code != fermata.CodeRateLimited) {

@@ -10,11 +10,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// ErrNoTask says that no task became claimable while the call waited.
+// ErrNoTask is the error of a claim that found no task while it waited.
 var ErrNoTask = errors.New("there is no task to claim")
 
-// Claim takes the next task that the worker can do. When there is none within
-// the request's wait, it returns [ErrNoTask].
+// Claim takes the next task that the worker can do. If there is none during the request's wait, it returns
+// [ErrNoTask].
 func (c *Client) Claim(ctx context.Context, r fermata.ClaimRequest) (*fermata.Claim, error) {
 	claim, err := do[*fermata.Claim](ctx, c, call{method: http.MethodPost, path: path("claims"), body: r, agentToken: c.agentToken})
 	if err == errNoContent { //nolint:errorlint // the very value, not one of its code
@@ -23,25 +23,24 @@ func (c *Client) Claim(ctx context.Context, r fermata.ClaimRequest) (*fermata.Cl
 	return claim, err
 }
 
-// Leave says that a worker asks for no task any more. The request is the one with which it claimed.
+// Leave tells the server that a worker stops claiming tasks. The request is the one with which the worker claimed.
 func (c *Client) Leave(ctx context.Context, r fermata.ClaimRequest) error {
 	_, err := do[struct{}](ctx, c, call{method: http.MethodPost, path: path("workers", "leave"), body: r, agentToken: c.agentToken})
 	return err
 }
 
-// Heartbeat extends the lease of a run and returns what reached the task.
+// Heartbeat extends the lease of a run and returns the news of its task.
 func (c *Client) Heartbeat(ctx context.Context, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
 	return post[*fermata.HeartbeatReply](ctx, c, path("runs", runID, "heartbeat"), h)
 }
 
-// Attention waits until one of the runs has news, such as words of people, which
-// a heartbeat hands over, or a reason to stop. The list is empty when the
-// request's wait is over.
+// Attention waits until one of the runs has news: a message of a person, which the next heartbeat returns, or a reason
+// to stop. The list is empty if the request's wait ends first.
 func (c *Client) Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error) {
 	return post[*fermata.Attention](ctx, c, path("attention"), r)
 }
 
-// AppendLog adds to the output of a run and returns the offset behind it.
+// AppendLog appends to the output of a run and returns the offset after it.
 func (c *Client) AppendLog(ctx context.Context, runID string, token int64, text string) (int64, error) {
 	body := struct {
 		Token int64  `json:"token"`
@@ -53,7 +52,7 @@ func (c *Client) AppendLog(ctx context.Context, runID string, token int64, text 
 	return reply.Next, err
 }
 
-// RunProgress reports on a run.
+// RunProgress reports the progress of a run.
 func (c *Client) RunProgress(ctx context.Context, runID string, p fermata.Progress) error {
 	return c.run(ctx, call{method: http.MethodPost, path: path("runs", runID, "progress"), body: p})
 }
@@ -63,7 +62,7 @@ func (c *Client) Finish(ctx context.Context, runID string, f fermata.Finish) (*f
 	return post[*fermata.Task](ctx, c, path("runs", runID, "finish"), f)
 }
 
-// Release hands the task of a run back unharmed.
+// Release gives the task of a run back, in the state in which it was claimed.
 func (c *Client) Release(ctx context.Context, runID string, token int64) (*fermata.Task, error) {
 	body := struct {
 		Token int64 `json:"token"`
@@ -71,7 +70,7 @@ func (c *Client) Release(ctx context.Context, runID string, token int64) (*ferma
 	return post[*fermata.Task](ctx, c, path("runs", runID, "release"), body)
 }
 
-// Run reads a run.
+// Run returns a run.
 func (c *Client) Run(ctx context.Context, id string) (*fermata.Run, error) {
 	return get[*fermata.Run](ctx, c, path("runs", id), nil)
 }
@@ -82,15 +81,14 @@ func (c *Client) Runs(ctx context.Context, taskID string) ([]*fermata.Run, error
 	return p.Items, err
 }
 
-// Workers returns the workers that have asked for a task in the last week.
+// Workers returns the workers that asked for a task in the last week.
 func (c *Client) Workers(ctx context.Context) ([]fermata.Worker, error) {
 	p, err := get[page[fermata.Worker]](ctx, c, path("workers"), nil)
 	return p.Items, err
 }
 
-// Log returns the output of a run from an offset on, the offset behind it, and
-// whether the run has ended. It waits up to wait (at most 25 seconds) for
-// output that is not there yet.
+// Log returns the output of a run from an offset on, the offset after it, and whether the run has ended. If there is
+// no output yet, it waits for up to wait (at most 25 seconds).
 func (c *Client) Log(ctx context.Context, runID string, offset int64, wait time.Duration) ([]fermata.LogChunk, int64, bool, error) {
 	v := values{}
 	v.number("offset", offset)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// maxLine bounds one line of a stream.
+// maxLine is the longest line of a stream, in bytes.
 const maxLine = 16 << 20
 
 // frame is one event of a stream of server-sent events.
@@ -18,14 +18,17 @@ type frame struct {
 	data string
 }
 
-// sseReader reads a stream of server-sent events as the HTML standard says.
+// sseReader reads a stream of server-sent events as the HTML standard defines
+// it.
 type sseReader struct {
 	lines *bufio.Reader
-	// id is the last id that the stream named, also in a frame without data.
+	// id is the last id of the stream. A frame without data sets it too.
 	id string
-	// retry is how long the server asks to wait before connecting again.
+	// retry is how long the server asks the client to wait before it
+	// reconnects.
 	retry time.Duration
-	// touch is called for every line, comments too: the stream is alive.
+	// touch is called for every line, also for a comment, because a comment
+	// shows that the stream is alive.
 	touch func()
 }
 
@@ -33,8 +36,8 @@ func newSSEReader(r io.Reader, touch func()) *sseReader {
 	return &sseReader{lines: bufio.NewReaderSize(r, 32<<10), touch: touch}
 }
 
-// nextFrame returns the next frame that has data or a name. A frame that the end of
-// the stream cuts off is dropped, and its id is not taken.
+// nextFrame returns the next frame with data or a name. If the stream ends
+// within a frame, the frame is dropped and its id does not count.
 func (s *sseReader) nextFrame() (frame, error) {
 	var f frame
 	var data []string

@@ -14,31 +14,34 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// StreamQuery narrows a stream of events. Empty fields narrow nothing.
+// StreamQuery filters a stream of events. An empty field does not filter.
 type StreamQuery struct {
 	TaskID string
 	Types  []fermata.EventType
-	// After is the number of the last event that is known; 0 streams only
-	// what happens from now on.
+	// After is the number of the last event that the caller has. If it is 0,
+	// the stream begins with the next event.
 	After int64
-	// FromStart streams everything from the first event on.
+	// FromStart makes the stream begin with the first event.
 	FromStart bool
-	// OnOpen is called whenever a connection was opened: whatever happens from
-	// then on is handed on, so what is read from then on misses nothing.
+	// OnOpen is called each time a connection was opened. The stream delivers
+	// every later event, so state that you read from then on misses nothing.
 	OnOpen func()
-	// OnReset is called when the server can no longer replay what was missed:
-	// events are lost, and what was built from them must be read afresh.
+	// OnReset is called when the server cannot replay the missed events. These
+	// events are lost; reload everything that you built from events.
 	OnReset func()
-	// OnDrop is called once when the connection broke, before it is opened again.
+	// OnDrop is called each time a connection broke, before the client
+	// reconnects.
 	OnDrop func(error)
 }
 
-// handlerError carries the error of a stream's function through the reader.
+// handlerError marks an error of the caller's function, so that Stream does not
+// take it for a broken connection.
 type handlerError struct{ error }
 
-// Stream calls on for every event in order, without gap or repeat, until ctx
-// ends or on returns an error, which it returns. A connection that breaks is
-// opened again for ever; only the first one that cannot be made is an error.
+// Stream calls on for every event in order, without gaps or repeats, until ctx
+// ends or on returns an error. Stream returns that error. It reopens a broken
+// connection without limit; only a first connection that cannot be made is an
+// error.
 func (c *Client) Stream(ctx context.Context, q StreamQuery, on func(*fermata.Event) error) error {
 	s := &stream{c: c, q: q, on: on}
 	if q.After > 0 || q.FromStart {
@@ -75,14 +78,15 @@ type stream struct {
 	c  *Client
 	q  StreamQuery
 	on func(*fermata.Event) error
-	// last is the id behind which the next connection goes on.
+	// last is the id after which the next connection continues.
 	last string
-	// opened says that a connection was made, alive that this one was.
+	// opened reports whether any connection was made, and alive whether the
+	// present one was.
 	opened, alive bool
 	retry         time.Duration
 }
 
-// connect opens one connection and reads it to its end. It never returns nil.
+// connect opens one connection and reads it to the end. It never returns nil.
 func (s *stream) connect(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -129,7 +133,7 @@ func (s *stream) request(ctx context.Context) (*http.Request, error) {
 	return req, nil
 }
 
-// read hands on every frame of a connection.
+// read handles every frame of a connection.
 func (s *stream) read(r *sseReader) error {
 	r.id, r.retry = s.last, s.retry
 	for {
@@ -140,7 +144,8 @@ func (s *stream) read(r *sseReader) error {
 			return s.broken(err)
 		}
 		if f.name == "reset" && r.id == s.last {
-			// What comes next is numbered without regard to what was known.
+			// After a reset, the numbers of events have no relation to the
+			// known ones.
 			r.id = ""
 		}
 		if err := s.handle(f); err != nil {
@@ -150,7 +155,8 @@ func (s *stream) read(r *sseReader) error {
 	}
 }
 
-// handle takes one frame. Names that it does not know are of a newer server.
+// handle handles one frame. It ignores a name that it does not know, which
+// comes from a newer server.
 func (s *stream) handle(f frame) error {
 	if f.name == "reset" {
 		if s.q.OnReset != nil {
@@ -166,7 +172,7 @@ func (s *stream) handle(f frame) error {
 	return nil
 }
 
-// event reads the frame's event, and false when it holds none.
+// event returns the frame's event, or false if it holds none.
 func (f frame) event() (*fermata.Event, bool) {
 	var e fermata.Event
 	if err := json.Unmarshal([]byte(f.data), &e); err != nil || e.Seq == 0 {
@@ -175,7 +181,7 @@ func (f frame) event() (*fermata.Event, bool) {
 	return &e, true
 }
 
-// isKnown reports whether the event was handed on before.
+// isKnown reports whether the caller already got the event.
 func (s *stream) isKnown(seq int64) bool {
 	last, err := strconv.ParseInt(s.last, 10, 64)
 	return err == nil && seq <= last

@@ -55,7 +55,7 @@ func event(w http.ResponseWriter, seq int) {
 	fmt.Fprintf(w, "id: %d\nevent: task.created\ndata: {\"seq\":%d,\"type\":\"task.created\"}\n\n", seq, seq)
 }
 
-// collect streams until n events came.
+// collect streams until it has n events.
 func collect(ctx context.Context, c *Client, q StreamQuery, n int) ([]int64, error) {
 	var got []int64
 	err := c.Stream(ctx, q, func(e *fermata.Event) error {
@@ -87,7 +87,7 @@ func TestStreamGoesOnWhereItBroke(t *testing.T) {
 			fmt.Fprint(w, "id: 7\ndata: {\"seq\":7")
 			return
 		}
-		event(w, 6) // a repeat, which must not be seen twice
+		event(w, 6) // a repeat, which the caller must not get
 		event(w, 7)
 	})
 	drops := 0

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TaskQuery narrows a list of tasks. Empty fields narrow nothing.
+// TaskQuery filters a list of tasks. An empty field does not filter.
 type TaskQuery struct {
 	State   []fermata.TaskState
 	Project string
@@ -17,15 +17,15 @@ type TaskQuery struct {
 	// Agent is the role that the tasks are for.
 	Agent    string
 	ParentID string
-	// Q is looked for in titles.
+	// Q is searched for in titles.
 	Q string
-	// NeedsPerson keeps the tasks that are suspended on a person.
+	// NeedsPerson selects the tasks that are suspended on a person.
 	NeedsPerson bool
-	// Sort is the order; empty is the newest first.
+	// Sort is the order. If it is empty, the newest task comes first.
 	Sort fermata.TaskSort
-	// Limit is the length of a page; 0 leaves it to the server.
+	// Limit is the size of a page. The server chooses it if it is 0.
 	Limit int
-	// Cursor is where the last page ended.
+	// Cursor is the cursor that the previous page returned.
 	Cursor string
 }
 
@@ -44,31 +44,30 @@ func (q TaskQuery) values() url.Values {
 	return url.Values(v)
 }
 
-// CreateTask makes a task.
+// CreateTask creates a task.
 func (c *Client) CreateTask(ctx context.Context, n fermata.NewTask) (*fermata.Task, error) {
 	return post[*fermata.Task](ctx, c, path("tasks"), n)
 }
 
-// Task reads a task with its pending question. The id may be a unique ending.
+// Task returns a task with its pending question. The id may be shortened to an ending that is unique.
 func (c *Client) Task(ctx context.Context, id string) (*fermata.Task, error) {
 	return get[*fermata.Task](ctx, c, path("tasks", id), nil)
 }
 
-// Tasks returns a page of tasks and the cursor of the next one, "" at the end.
+// Tasks returns a page of tasks and the cursor of the next page, which is "" at the end.
 func (c *Client) Tasks(ctx context.Context, q TaskQuery) ([]*fermata.Task, string, error) {
 	p, err := get[page[*fermata.Task]](ctx, c, path("tasks"), q.values())
 	return p.Items, p.NextCursor, err
 }
 
-// TaskCounts counts the tasks of the query by state and by column of a board.
-// Its order and its page do not matter.
+// TaskCounts counts the tasks of the query by state and by column of the board. It ignores the query's order and page.
 func (c *Client) TaskCounts(ctx context.Context, q TaskQuery) (fermata.TaskCounts, error) {
 	q.Sort, q.Limit, q.Cursor = "", 0, ""
 	return get[fermata.TaskCounts](ctx, c, path("tasks", "counts"), q.values())
 }
 
-// Timeline returns the last part of what happened to a task, oldest first, and
-// the cursor of the part before it, "" at the beginning.
+// Timeline returns the last part of what happened to a task, oldest first. It also returns the cursor of the part
+// before it, which is "" at the beginning.
 func (c *Client) Timeline(ctx context.Context, id, cursor string, limit int) (fermata.Timeline, string, error) {
 	v := values{}
 	v.text("cursor", cursor)
@@ -77,7 +76,7 @@ func (c *Client) Timeline(ctx context.Context, id, cursor string, limit int) (fe
 	return p.Items, p.NextCursor, err
 }
 
-// Tree returns the task and all below it, parents first.
+// Tree returns the task and all tasks below it, parents first.
 func (c *Client) Tree(ctx context.Context, id string) ([]*fermata.Task, error) {
 	p, err := get[page[*fermata.Task]](ctx, c, path("tasks", id, "tree"), nil)
 	return p.Items, err
@@ -88,12 +87,12 @@ func (c *Client) UpdateTask(ctx context.Context, id string, patch fermata.TaskPa
 	return do[*fermata.Task](ctx, c, call{method: http.MethodPatch, path: path("tasks", id), body: patch})
 }
 
-// CancelTask ends a task, and those below it, without a result.
+// CancelTask ends a task and the tasks below it, without a result.
 func (c *Client) CancelTask(ctx context.Context, id, reason string) (*fermata.Task, error) {
 	return post[*fermata.Task](ctx, c, path("tasks", id, "cancel"), because{reason})
 }
 
-// DeferTask puts a task off until an instant, or until someone resumes it.
+// DeferTask makes a task wait until an instant, or until a person resumes it if until is nil.
 func (c *Client) DeferTask(ctx context.Context, id string, until *time.Time) (*fermata.Task, error) {
 	body := struct {
 		Until *time.Time `json:"until,omitempty"`
@@ -101,8 +100,7 @@ func (c *Client) DeferTask(ctx context.Context, id string, until *time.Time) (*f
 	return post[*fermata.Task](ctx, c, path("tasks", id, "defer"), body)
 }
 
-// PauseTask halts a task until a person resumes it. Its session and its working
-// copy stay.
+// PauseTask stops a task until a person resumes it. Its session and its working copy stay.
 func (c *Client) PauseTask(ctx context.Context, id string) (*fermata.Task, error) {
 	return post[*fermata.Task](ctx, c, path("tasks", id, "pause"), struct{}{})
 }
@@ -112,9 +110,8 @@ func (c *Client) ReopenTask(ctx context.Context, id string) (*fermata.Task, erro
 	return post[*fermata.Task](ctx, c, path("tasks", id, "reopen"), struct{}{})
 }
 
-// ResumeTask lets a suspended, blocked or deferred task go on without waiting. Its
-// pending question closes, and the agent decides. The message is for the agent, and may
-// be empty.
+// ResumeTask makes a suspended, blocked or deferred task continue at once. Its pending question closes, and the agent
+// decides. The message goes to the agent, and may be empty.
 func (c *Client) ResumeTask(ctx context.Context, id, message string) (*fermata.Task, error) {
 	body := struct {
 		Message string `json:"message,omitempty"`
@@ -127,7 +124,7 @@ func (c *Client) FinishTask(ctx context.Context, id string, f fermata.Finish) (*
 	return post[*fermata.Task](ctx, c, path("tasks", id, "finish"), f)
 }
 
-// Context returns what a run of the task needs to go on.
+// Context returns the resume context of the task: what a run needs to continue.
 func (c *Client) Context(ctx context.Context, id string) (*fermata.ResumeContext, error) {
 	return get[*fermata.ResumeContext](ctx, c, path("tasks", id, "context"), nil)
 }
@@ -137,7 +134,7 @@ func (c *Client) Progress(ctx context.Context, taskID string, p fermata.Progress
 	return c.run(ctx, call{method: http.MethodPost, path: path("tasks", taskID, "progress"), body: p})
 }
 
-// because is the body of a cancellation.
+// because is the body of a request with a reason.
 type because struct {
 	Reason string `json:"reason,omitempty"`
 }

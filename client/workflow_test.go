@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestWorkflowCalls checks what goes on the wire, call by call.
+// TestWorkflowCalls checks the request of each call.
 func TestWorkflowCalls(t *testing.T) {
 	t.Parallel()
 	var asked string

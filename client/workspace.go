@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Whoami is who the token is for, and the server's own state.
+// Whoami is the identity behind a token, with the clock and the version of the server.
 type Whoami struct {
 	Workspace string            `json:"workspace"`
 	Kind      fermata.ActorKind `json:"kind"`
@@ -21,7 +21,7 @@ type Whoami struct {
 	Projects map[string]fermata.Role `json:"projects,omitempty"`
 	Groups   []string                `json:"groups,omitempty"`
 	Scopes   []fermata.Scope         `json:"scopes"`
-	// Assurance is how strongly a person is known by the token.
+	// Assurance is how strongly the person behind the token proved who they are.
 	Assurance fermata.Assurance `json:"assurance,omitempty"`
 	// ServerTime is the clock that decides deadlines.
 	ServerTime time.Time `json:"server_time"`
@@ -39,21 +39,21 @@ type NewMember struct {
 	Projects map[string]fermata.Role `json:"projects,omitempty"`
 }
 
-// AuditReport says whether the chain of events is whole.
+// AuditReport is the result of checking the chain of events.
 type AuditReport struct {
 	Events  int64  `json:"events"`
 	OK      bool   `json:"ok"`
 	Problem string `json:"problem,omitempty"`
-	// Checkpoints counts the signed ends of the chain, SignedTo is the last event that they cover, and PublicKey checks
-	// their signatures. Witnessed counts the checkpoints outside the database that agree with the chain.
+	// Checkpoints counts the audit checkpoints. SignedTo is the last event that they cover, and PublicKey checks their
+	// signatures. Witnessed counts the checkpoints outside the database that agree with the chain.
 	Checkpoints int64  `json:"checkpoints"`
 	SignedTo    int64  `json:"signed_to"`
 	PublicKey   string `json:"public_key,omitempty"`
 	Witnessed   int64  `json:"witnessed"`
 	// Signed counts the answers that a passkey signed.
 	Signed int64 `json:"signed"`
-	// First and Last are the events between which a check of the events themselves looked. Only a witness, or the server
-	// that holds the chain, can say whether events follow the last one.
+	// First and Last are the first and last event of a check that read the events themselves. Such a check cannot say
+	// whether more events follow. Only a witness, or the server that holds the chain, can.
 	First *AuditMark `json:"first,omitempty"`
 	Last  *AuditMark `json:"last,omitempty"`
 }
@@ -64,13 +64,12 @@ type AuditMark struct {
 	At  time.Time `json:"at"`
 }
 
-// Whoami returns who the token is for.
+// Whoami returns the identity behind the token.
 func (c *Client) Whoami(ctx context.Context) (*Whoami, error) {
 	return get[*Whoami](ctx, c, path("whoami"), nil)
 }
 
-// Ready returns an error unless the server can use its database, and what an
-// operator should look at.
+// Ready returns an error unless the server can use its database. The result holds warnings for the operator.
 func (c *Client) Ready(ctx context.Context) (*fermata.Readiness, error) {
 	return get[*fermata.Readiness](ctx, c, "/readyz", nil)
 }
@@ -85,23 +84,23 @@ func (c *Client) SetPolicy(ctx context.Context, p fermata.Policy) (fermata.Polic
 	return do[fermata.Policy](ctx, c, call{method: http.MethodPut, path: path("policies"), body: p})
 }
 
-// CreateToken makes a token. The reply is the only one that holds its secret.
+// CreateToken creates a token. Only this reply holds its secret.
 func (c *Client) CreateToken(ctx context.Context, n fermata.NewToken) (*fermata.Token, error) {
 	return post[*fermata.Token](ctx, c, path("tokens"), n)
 }
 
-// Tokens lists the workspace's tokens.
+// Tokens returns the workspace's tokens.
 func (c *Client) Tokens(ctx context.Context) ([]*fermata.Token, error) {
 	p, err := get[page[*fermata.Token]](ctx, c, path("tokens"), nil)
 	return p.Items, err
 }
 
-// RevokeToken ends a token.
+// RevokeToken revokes a token.
 func (c *Client) RevokeToken(ctx context.Context, id string) (*fermata.Token, error) {
 	return do[*fermata.Token](ctx, c, call{method: http.MethodDelete, path: path("tokens", id)})
 }
 
-// Members lists the people of the workspace.
+// Members returns the people of the workspace.
 func (c *Client) Members(ctx context.Context) ([]*fermata.Member, error) {
 	p, err := get[page[*fermata.Member]](ctx, c, path("members"), nil)
 	return p.Items, err
@@ -117,32 +116,32 @@ func (c *Client) ChangeMember(ctx context.Context, member string, ch fermata.Mem
 	return do[*fermata.Member](ctx, c, call{method: http.MethodPatch, path: memberPath(member), body: ch})
 }
 
-// MakeLink makes a one-time link by which the member with the handle or id
-// signs in to the web. The reply is the only one that holds its address.
+// MakeLink makes a one-time link by which the member with the handle or id signs in to the web. Only this reply holds
+// its address.
 func (c *Client) MakeLink(ctx context.Context, member string) (*fermata.Link, error) {
 	return do[*fermata.Link](ctx, c, call{method: http.MethodPost, path: memberPath(member, "links")})
 }
 
-// PasskeysOf lists the passkeys of the member with the handle or id.
+// PasskeysOf returns the passkeys of the member with the handle or id.
 func (c *Client) PasskeysOf(ctx context.Context, member string) ([]*fermata.Passkey, error) {
 	p, err := get[page[*fermata.Passkey]](ctx, c, memberPath(member, "passkeys"), nil)
 	return p.Items, err
 }
 
-// SessionsOf lists the browsers in which the member with the handle or id is
-// signed in.
+// SessionsOf returns the browsers in which the member with the handle or id is signed in.
 func (c *Client) SessionsOf(ctx context.Context, member string) ([]*fermata.BrowserSession, error) {
 	p, err := get[page[*fermata.BrowserSession]](ctx, c, memberPath(member, "sessions"), nil)
 	return p.Items, err
 }
 
-// DevicesOf lists the browsers that messages for the member with the handle or id are pushed to.
+// DevicesOf returns the browsers that get push messages for the member with the handle or id.
 func (c *Client) DevicesOf(ctx context.Context, member string) ([]*fermata.Device, error) {
 	p, err := get[page[*fermata.Device]](ctx, c, memberPath(member, "devices"), nil)
 	return p.Items, err
 }
 
-// RemoveDevice removes a browser. Nothing is pushed to it any more.
+// RemoveDevice removes a browser, which then gets no push messages. A member may
+// remove their own browsers, and an admin may remove any browser.
 func (c *Client) RemoveDevice(ctx context.Context, id string) error {
 	return c.run(ctx, call{method: http.MethodDelete, path: path("me", "devices", id)})
 }
@@ -157,8 +156,7 @@ func (c *Client) EndSession(ctx context.Context, id string) error {
 	return c.run(ctx, call{method: http.MethodDelete, path: path("sessions", id)})
 }
 
-// EndSessionsOf signs the member with the handle or id out of every browser.
-// It returns of how many.
+// EndSessionsOf signs the member with the handle or id out of every browser, and returns the number of ended sessions.
 func (c *Client) EndSessionsOf(ctx context.Context, member string) (int, error) {
 	ended, err := do[struct {
 		Ended int `json:"ended"`
@@ -166,13 +164,12 @@ func (c *Client) EndSessionsOf(ctx context.Context, member string) (int, error) 
 	return ended.Ended, err
 }
 
-// Invite makes a link by which a person becomes a member. The reply is the
-// only one that holds its address.
+// Invite makes a link by which a person becomes a member. Only this reply holds its address.
 func (c *Client) Invite(ctx context.Context, n fermata.NewInvitation) (*fermata.Invitation, error) {
 	return post[*fermata.Invitation](ctx, c, path("invitations"), n)
 }
 
-// memberPath is the address of a member. Handles have dots and slashes, too.
+// memberPath returns the address of a member. Handles may have dots and slashes in them.
 func memberPath(member string, below ...string) string {
 	if member == "" {
 		return ""
@@ -180,7 +177,7 @@ func memberPath(member string, below ...string) string {
 	return strings.Join(append([]string{"/v1/members/" + url.PathEscape(member)}, below...), "/")
 }
 
-// Projects lists the names of the workspace's projects.
+// Projects returns the names of the workspace's projects.
 func (c *Client) Projects(ctx context.Context) ([]string, error) {
 	type project struct {
 		Name string `json:"name"`

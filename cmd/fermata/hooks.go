@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// hooks wires the commands that run a part of the server.
+// hooks returns the commands that run a part of the server.
 func hooks() cli.Hooks {
 	return cli.Hooks{
 		Version: version, Serve: serve, Worker: work, Migrate: migrate, AcceptLoss: acceptLoss, RotateKeys: rotateKeys, Demo: demo, MCP: serveMCP, Rehearse: rehearse,
@@ -37,7 +37,7 @@ func work(ctx context.Context, o cli.WorkerOptions) error {
 	}, o.AgentOptions))
 }
 
-// agent adds what a worker runs to its options.
+// agent adds the agent options to the options of a worker.
 func agent(w app.WorkerOptions, a cli.AgentOptions) app.WorkerOptions {
 	w.Runners, w.Program = a.Runners, a.Program
 	w.Command, w.AllowTaskCommands, w.RunTimeout, w.LiveWait = a.Command, a.AllowTaskCommands, a.RunTimeout, a.LiveWait
@@ -96,7 +96,7 @@ func respond(ctx context.Context, url, token, question string) int {
 // logger writes to standard error, so that standard output stays for data.
 func logger(level, format string) *slog.Logger {
 	var least slog.Level
-	// The command line takes known levels only.
+	// The command line accepts known levels only.
 	_ = least.UnmarshalText([]byte(level))
 	options := &slog.HandlerOptions{Level: least}
 	if format == "json" {

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/demoagent"
 )
 
-// version is set when a release is built.
+// version is the version of a release. The build sets it.
 var version string
 
 func main() {

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli"
 )
 
-// rehearse tries an agent program with this program as its worker.
+// rehearse checks an agent program, with this executable as its worker.
 func rehearse(ctx context.Context, o cli.RehearseOptions) ([]cli.Rehearsed, error) {
 	program, err := os.Executable()
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli"
 )
 
-// errTerminated is the cause of a context that SIGTERM ended.
+// errTerminated is the cause of a context that SIGTERM cancelled.
 var errTerminated = errors.New("terminated")
 
-// untilSignal returns a context that SIGINT or SIGTERM ends, with the cause. A
-// second signal ends the program at once.
+// untilSignal returns a context that SIGINT or SIGTERM cancels, with the cause.
+// A second signal ends the program at once.
 func untilSignal(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)

@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// checkWorkflow says what is wrong with a definition, without a server.
+// checkWorkflow returns the problems of a definition, without a server.
 func checkWorkflow(source []byte) client.WorkflowCheck {
 	return client.WorkflowCheck(workflow.Check(source, app.WorkflowTools()))
 }
@@ -22,5 +22,5 @@ func testWorkflow(ctx context.Context, t cli.WorkflowTest) (*cli.WorkflowReport,
 	return (*cli.WorkflowReport)(report), err
 }
 
-// workflowSchema is what editors check definitions with.
+// workflowSchema returns the JSON Schema that editors use to check definitions.
 func workflowSchema() json.RawMessage { return definition.Schema() }

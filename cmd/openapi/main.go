@@ -1,4 +1,4 @@
-// Command openapi prints the server's OpenAPI document: the types of the web
+// Command openapi prints the server's OpenAPI document. The types of the web
 // interface are generated from it.
 package main
 

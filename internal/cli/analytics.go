@@ -64,7 +64,8 @@ func (c *analyticsCommand) Run(ctx context.Context, s *session) error {
 	}
 }
 
-// csv prints a table as it comes; what a terminal would obey is left out there.
+// csv prints a table. On a terminal it leaves out characters that the terminal
+// would obey; elsewhere it changes nothing.
 func (s *session) csv(write func(io.Writer) error) error {
 	if !s.outTerm {
 		return write(s.out)
@@ -101,14 +102,15 @@ func answerCells(a fermata.AnswerFigures) []string {
 	return []string{count(a.Answered), seconds(a.TimeToAnswer.Median), seconds(a.TimeToAnswer.P90), percent(a.Reflex)}
 }
 
-// figureCells leaves out what fits no terminal; --csv and --json have all.
+// figureCells returns the figures that fit on a terminal. --csv and --json have
+// all of them.
 func figureCells(f fermata.Figures) []string {
 	return append([]string{count(f.Asked), count(f.Pending), percent(f.TimeoutRate)}, answerCells(f.AnswerFigures)...)
 }
 
 func count(n int64) string { return strconv.FormatInt(n, 10) }
 
-// seconds writes a length as people read it.
+// seconds returns a number of seconds as people read it, or a dash for nil.
 func seconds(v *float64) string {
 	if v == nil {
 		return "–"
@@ -116,7 +118,7 @@ func seconds(v *float64) string {
 	return lasting(*v)
 }
 
-// lasting writes seconds in the unit that fits.
+// lasting returns a number of seconds in the unit that fits.
 func lasting(s float64) string {
 	number := func(v float64, unit string) string { return strconv.FormatFloat(v, 'f', -1, 64) + unit }
 	tenth := func(v float64) float64 { return float64(int64(v*10)) / 10 }
@@ -132,7 +134,7 @@ func lasting(s float64) string {
 	}
 }
 
-// percent writes a share with the number of which it is one.
+// percent returns a share in percent, with the number of questions behind it.
 func percent(p fermata.Share) string {
 	if p.Value == nil {
 		return "–"

@@ -9,9 +9,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// answerFrom reads the answer that a command line gives: words for one item,
-// a word for each item or for each required one, or key=value pairs. It
-// returns nil when it gives none.
+// answerFrom reads the answer on a command line: words for a single item, a
+// word for each item or for each required item, or key=value pairs. It returns
+// nil if the command line gives no answer.
 func answerFrom(q *fermata.Question, words, pairs []string) (map[string]any, error) {
 	texts, err := answerTexts(q, words, pairs)
 	if err != nil || texts == nil {
@@ -57,8 +57,8 @@ func answerTexts(q *fermata.Question, words, pairs []string) (map[string]string,
 	return texts, nil
 }
 
-// itemsFor returns the items that a number of words answers in order: all of
-// them, or those that are required. It returns nil if neither are as many.
+// itemsFor returns the items that the words answer in order: all items, or the
+// required ones. It returns nil if neither has that number of items.
 func itemsFor(q *fermata.Question, words int) []fermata.Item {
 	required := slices.DeleteFunc(slices.Clone(q.Items), func(it fermata.Item) bool { return !it.IsRequired() })
 	for _, items := range [][]fermata.Item{q.Items, required} {
@@ -69,7 +69,7 @@ func itemsFor(q *fermata.Question, words int) []fermata.Item {
 	return nil
 }
 
-// pickAll reads the texts as values of the items. The error lists every text
+// pickAll reads the texts as values of the items. Its error lists every text
 // that does not fit.
 func pickAll(q *fermata.Question, texts map[string]string) (map[string]any, error) {
 	values := make(map[string]any, len(texts))
@@ -102,7 +102,7 @@ func pickAll(q *fermata.Question, texts map[string]string) (map[string]any, erro
 	}
 }
 
-// toAnswer puts values into the form in which they are sent.
+// toAnswer returns the values in the form in which they are sent.
 func toAnswer(q *fermata.Question, values map[string]any) fermata.Answer {
 	a := fermata.Answer{Channel: "cli"}
 	if len(q.Items) == 1 {
@@ -116,7 +116,7 @@ func toAnswer(q *fermata.Question, values map[string]any) fermata.Answer {
 	return a
 }
 
-// dangerous returns the options marked as dangerous that the values pick.
+// dangerous returns the chosen options that are marked as dangerous.
 func dangerous(q *fermata.Question, values map[string]any) []string {
 	var picked []string
 	for i := range q.Items {
@@ -142,7 +142,7 @@ func keys(q *fermata.Question) []string {
 	return list
 }
 
-// promptOf is what a prompt says for an item.
+// promptOf returns the prompt for an item.
 func promptOf(q *fermata.Question, it *fermata.Item) string {
 	if len(q.Items) == 1 {
 		return "answer"

@@ -31,7 +31,7 @@ func (c *approveCommand) Run(ctx context.Context, s *session) error {
 	return c.decide(ctx, s, fermata.Approve, edited)
 }
 
-// decision is what approve and reject have in common.
+// decision holds the arguments and flags that approve and reject share.
 type decision struct {
 	write
 	ID      string `arg:"" help:"The approval, or the task that waits for it."`
@@ -43,8 +43,8 @@ type decision struct {
 	Undo    bool   `help:"Hold the decision for some seconds, in which fermata undo takes it back."`
 }
 
-// decide shows the action and sends the decision together with the hash of
-// what was shown. An edited action is shown as well, and approved in its place.
+// decide shows the action, and sends the decision with the hash of the shown
+// bytes. An edited action is shown too, and approved in place of the original.
 func (c *decision) decide(ctx context.Context, s *session, verdict string, edited json.RawMessage) error {
 	comment, err := s.textOrFile("--comment", c.Comment)
 	if err != nil {

@@ -59,7 +59,7 @@ type askCommand struct {
 	DedupeKey          string                `placeholder:"KEY" help:"Asking again with it in the same task or session, while the question is open, counts the ask and adds no question."`
 	Wait               waitFlag              `xor:"wait" help:"Wait for the answer and print it; --wait=10m gives up after that time."`
 	NoWait             bool                  `name:"no-wait" xor:"wait" help:"Print the id and return at once (the default)."`
-	// hasList says that the file of --items is a list of items, and no whole request.
+	// hasList reports whether the file of --items is a list of items, not a whole request.
 	hasList bool
 }
 
@@ -78,16 +78,16 @@ Examples:
     fermata ask "Look at this" --context @change.diff --session "$SESSION"`
 }
 
-// waitFlag is a flag with an optional length of time.
+// waitFlag is a flag with an optional duration.
 type waitFlag struct {
 	on    bool
 	limit time.Duration
 }
 
-// IsBool lets the flag stand without a value.
+// IsBool tells kong that the flag may stand without a value.
 func (*waitFlag) IsBool() bool { return true }
 
-// Decode reads --wait, --wait=10m, and --wait=false.
+// Decode reads --wait, --wait=10m and --wait=false.
 func (w *waitFlag) Decode(ctx *kong.DecodeContext) error {
 	w.on = true
 	if ctx.Scan.Peek().Type != kong.FlagValueToken {
@@ -97,7 +97,7 @@ func (w *waitFlag) Decode(ctx *kong.DecodeContext) error {
 	case bool:
 		w.on = v
 	case string:
-		// A number is no yes or no here: who writes 0 means a time that is over at once.
+		// A number is not a yes or no here: 0 would mean a wait that is over at once.
 		if on, ok := notice.YesOrNo(v); ok && strings.Trim(v, "01") != "" {
 			w.on = on
 			return nil
@@ -123,7 +123,7 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 	path, body := "/questions", any(o)
 	if !outside {
 		if c.Task == os.Getenv("FERMATA_TASK") {
-			// A program of a run asks, and not a person.
+			// In a run, a program asks and not a person.
 			o.RunID = cmp.Or(o.RunID, os.Getenv("FERMATA_RUN"))
 		}
 		path, body = "/tasks/"+c.Task+"/questions", o.Ask
@@ -162,9 +162,8 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// isOutside reports whether the question belongs to no task. A session or a
-// project goes before the task that a worker's environment names, but not before one
-// that a person names.
+// isOutside reports whether the question belongs to no task. A session or a project has precedence over the task of a
+// worker's environment, but not over a task that the person names.
 func (c *askCommand) isOutside(o client.Outside) (bool, error) {
 	if o.DedupeKey != "" && o.Session == "" && (c.Task == "" || o.Project != "") {
 		return false, fermata.Errorf(fermata.CodeInvalidRequest, "--dedupe-key finds what the same task or session has asked, and this question has a task of its own").

@@ -18,7 +18,7 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// taker is a server that keeps the last body that was sent to it.
+// taker is a server that stores the bodies that it receives.
 type taker struct {
 	url    string
 	bodies chan map[string]any
@@ -54,7 +54,7 @@ func (k *taker) sent(t *testing.T, stdin string, args ...string) map[string]any 
 	return <-k.bodies
 }
 
-// write puts a text into a file and returns its name.
+// writeFile writes a text to a file and returns its path.
 func writeFile(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -64,7 +64,7 @@ func writeFile(t *testing.T, name, text string) string {
 	return path
 }
 
-// fill gives every field of a value something to hold.
+// fill sets every field of a value.
 func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
 	if v.Type() == reflect.TypeFor[json.RawMessage]() {
@@ -103,7 +103,7 @@ func fill(t *testing.T, v reflect.Value) {
 	}
 }
 
-// wholeRequest is a request with every field that one can have, at every depth.
+// wholeRequest returns a request with every field set, at every depth.
 func wholeRequest(t *testing.T) (doc string, fields map[string]any) {
 	t.Helper()
 	var o client.Outside
@@ -137,8 +137,8 @@ func TestAFileOfItemsIsSentWhole(t *testing.T) {
 	}
 }
 
-// flagsOfAsk says for every field of a request by which flags it is given, and what
-// is sent then. Items and questions are given in a file only.
+// flagsOfAsk maps every field of a request to the flags that set it, and to the
+// value that is sent then. Items and questions can only be given in a file.
 var flagsOfAsk = map[string]struct {
 	args []string
 	want string

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// What --other says is sent, also when it says no.
+// The value of --other is sent, even if it is false.
 func TestOtherIsSentAsItIsSaid(t *testing.T) {
 	t.Parallel()
 	for flag, want := range map[string]string{"--other": "true", "--other=true": "true", "--other=false": "false", "--multi": ""} {

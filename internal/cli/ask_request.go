@@ -15,11 +15,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
-// fields are the parts of a request by their names, as they are sent.
+// fields holds the parts of a request by their JSON names.
 type fields map[string]json.RawMessage
 
-// request builds what is asked from the flags and the file. Flags and file together
-// say every part at most once.
+// request builds the request from the flags and the file. Flags and file together may give every part at most once.
 func (c *askCommand) request(s *session) (client.Outside, error) {
 	for flag, text := range map[string]string{"question": c.Question, "--title": c.Title, "--step": c.Step} {
 		if err := notDash(flag, text); err != nil {
@@ -63,7 +62,7 @@ func split(request any) (fields, error) {
 	return strictjson.Fields(data)
 }
 
-// join makes a request of its fields.
+// join decodes the fields into a request.
 func join(all fields, into any) error {
 	data, err := json.Marshal(all)
 	if err != nil {
@@ -72,7 +71,7 @@ func join(all fields, into any) error {
 	return strictjson.Unmarshal(data, into)
 }
 
-// fileFields reads the file with a list of items, or with a whole request.
+// fileFields reads the file of --items: a list of items, or a whole request.
 func (c *askCommand) fileFields(s *session) (fields, error) {
 	if c.Items == "" {
 		return fields{}, nil
@@ -103,8 +102,8 @@ func (c *askCommand) fileFields(s *session) (fields, error) {
 	return said, c.checkLists(o.Ask)
 }
 
-// checkLists refuses empty lists of what is asked: they come from a script that found
-// nothing, and would make another question than was meant.
+// checkLists refuses an empty list. It comes from a script that found nothing, and would make a different question
+// from the intended one.
 func (c *askCommand) checkLists(a fermata.Ask) error {
 	empty := func(what string) error {
 		return badFile("--items", "%s has a list of no %s", callFile(c.Items), what).WithHint("leave the list out, or put something into it")
@@ -120,11 +119,11 @@ func (c *askCommand) checkLists(a fermata.Ask) error {
 	return nil
 }
 
-// isEmpty reports whether a list was given that has nothing in it.
+// isEmpty reports whether a list is present but has no elements.
 func isEmpty[T any](list []T) bool { return list != nil && len(list) == 0 }
 
-// flagFields returns what the flags say. Beside items, what is asked on the command
-// line is their headline.
+// flagFields returns the fields that the flags give. If there are items, the question on the command line becomes
+// their headline.
 func (c *askCommand) flagFields(s *session, inFile fields) (fields, error) {
 	a := fermata.Ask{
 		Type: c.Kind, Title: c.Title, Question: c.Question, ResponseType: c.Type, Other: c.Other,
@@ -215,7 +214,7 @@ func (c *askCommand) addContext(s *session, a *fermata.Ask) error {
 	return err
 }
 
-// contextKind says what the context is, by the name of its file where no flag says it.
+// contextKind returns the kind of the context. If no flag gives it, the extension of the file decides.
 func (c *askCommand) contextKind() string {
 	if c.ContextKind != "" {
 		return c.ContextKind
@@ -232,7 +231,7 @@ func (c *askCommand) contextKind() string {
 	}
 }
 
-// addEscalation reads the levels: a list, or a single one.
+// addEscalation reads the escalation levels: a list, or a single one.
 func (c *askCommand) addEscalation(s *session, a *fermata.Ask) error {
 	text, err := s.textOrFile("--escalation", c.Escalation)
 	if err != nil || text == "" {
@@ -254,8 +253,8 @@ func (c *askCommand) addEscalation(s *session, a *fermata.Ask) error {
 	return nil
 }
 
-// addDefault reads the default as an answer to the question would be read. Several
-// items have theirs as an object by their keys.
+// addDefault reads the default as it would read an answer to the question. The default of several items is an object
+// by their keys.
 func (c *askCommand) addDefault(a *fermata.Ask) error {
 	if c.Default == nil {
 		return nil
@@ -283,7 +282,7 @@ func (c *askCommand) addDefault(a *fermata.Ask) error {
 	return nil
 }
 
-// impliedType is the response type that the server takes where none is named.
+// impliedType returns the response type that the server chooses if the request names none.
 func impliedType(a *fermata.Ask, it fermata.Item) fermata.ResponseType {
 	switch {
 	case a.Type == fermata.Approval || len(a.Action) > 0:
@@ -295,8 +294,8 @@ func impliedType(a *fermata.Ask, it fermata.Item) fermata.ResponseType {
 	}
 }
 
-// jsonOrText returns a JSON document as it is, and any other text as a JSON string. A
-// text that begins as an object or a list must be one: half a document is a mistake.
+// jsonOrText returns a JSON document as it is, and any other text as a JSON string. It refuses a text that begins like
+// an object or a list but is not valid JSON: a broken document is a mistake.
 func (s *session) jsonOrText(flag, text string) (json.RawMessage, error) {
 	text, err := s.textOrFile(flag, text)
 	if err != nil || text == "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// fake is a server with one question, which ends as given.
+// fake is a server with one question, which ends with the given resolution.
 func fake(t *testing.T, q *fermata.Question, end *fermata.Resolution) string {
 	t.Helper()
 	var polls atomic.Int32

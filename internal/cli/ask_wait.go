@@ -10,12 +10,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// pollLength is how long one wait for an answer lasts at most.
+// pollLength is the longest time of one wait for an answer.
 const pollLength = time.Minute
 
-// awaitAnswer waits for the end of a question and prints the answer alone.
-// With a limit it gives up after it, and the question stays open. A server
-// that is away for a while is waited for as well.
+// awaitAnswer waits until a question is closed and prints only the answer. A limit ends the wait and leaves the
+// question open; 0 is no limit. If the server is away for a while, awaitAnswer waits for it too.
 func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit time.Duration) error {
 	if q.Status == fermata.Pending {
 		s.talk().line("waiting for an answer: fermata respond %s", shortID(q.ID))
@@ -49,7 +48,7 @@ func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit ti
 			s.waitForServer(ctx, away, min(length, readAgain))
 			away = true
 		case err != nil && hears:
-			// Without the words of people, the answer is waited for all the same.
+			// If the messages cannot be read, wait for the answer alone.
 			wait, hears = s.client.WaitQuestion, false
 		case err != nil:
 			return err
@@ -60,7 +59,7 @@ func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit ti
 	return s.answered(q)
 }
 
-// hearWords prints what people wrote to whoever asked, and notes that they were told.
+// hearWords prints messages of people for the asker, and records that they were delivered.
 func (s *session) hearWords(ctx context.Context, q *fermata.Question) error {
 	rc, err := s.client.Context(ctx, q.TaskID)
 	if err != nil {
@@ -77,8 +76,7 @@ func (s *session) hearWords(ctx context.Context, q *fermata.Question) error {
 	return s.client.HandMessages(ctx, q.TaskID, heard)
 }
 
-// answered prints the answer of a closed question, and returns what its exit
-// code says.
+// answered prints the answer of a closed question, and returns the error that gives its exit code.
 func (s *session) answered(q *fermata.Question) error {
 	r := q.Resolution
 	if s.JSON {
@@ -105,8 +103,8 @@ func (s *session) answered(q *fermata.Question) error {
 	}
 }
 
-// printAnswer writes the bare answer: one line for each choice of several, and
-// key and value with a tab between them for several items.
+// printAnswer prints the bare answer: one line for each choice, or one line for each item with a tab between key and
+// value.
 func (s *session) printAnswer(r *fermata.Resolution) {
 	p := s.data()
 	write := func(text string) {
@@ -130,7 +128,7 @@ func (s *session) printAnswer(r *fermata.Resolution) {
 	}
 }
 
-// retryUntilUp calls read until the server is there: one that is away for a while comes back.
+// retryUntilUp calls read until the server is up. A server that is away is expected to come back.
 func (s *session) retryUntilUp(ctx context.Context, read func() error) error {
 	for away := false; ; away = true {
 		err := read()
@@ -141,13 +139,13 @@ func (s *session) retryUntilUp(ctx context.Context, read func() error) error {
 	}
 }
 
-// isAway reports whether an error says that the server cannot be reached, or takes no calls now.
+// isAway reports whether an error means that the server is unreachable or takes no calls at present.
 func isAway(err error) bool {
 	code := fermata.CodeOf(err)
 	return code == fermata.CodeUnavailable || code == fermata.CodeRateLimited
 }
 
-// waitForServer pauses before the next call, and says why unless that was told.
+// waitForServer pauses before the next call. It prints the reason unless told is true.
 func (s *session) waitForServer(ctx context.Context, told bool, d time.Duration) {
 	if !told {
 		s.talk().line("the server is away; still waiting")

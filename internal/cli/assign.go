@@ -46,7 +46,7 @@ func (c *assignCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// forWhom names the assignees of a question.
+// forWhom returns the assignees of a question as text.
 func forWhom(q *fermata.Question) string {
 	if len(q.Assignees) == 0 {
 		return "anybody who may answer"

@@ -55,7 +55,7 @@ func (c *auditVerifyCommand) Run(ctx context.Context, s *session) error {
 	}
 }
 
-// checkpoints reads the witness and checks its signatures; nil when there is none to compare with.
+// checkpoints reads the witness file and checks its signatures. It returns nil if the command names no witness.
 func (c *auditVerifyCommand) checkpoints() (kept []fermata.SignedCheckpoint, err error) {
 	if (c.Witness == "") != (c.Key == "") {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--witness and --public-key belong together").
@@ -83,7 +83,7 @@ func (c *auditVerifyCommand) checkpoints() (kept []fermata.SignedCheckpoint, err
 	return kept, nil
 }
 
-// verifyFile checks the chain that an export holds.
+// verifyFile checks the chain in an export.
 func (s *session) verifyFile(name string, kept []fermata.SignedCheckpoint) error {
 	if name == "-" {
 		return s.verifyLines("standard input", s.lines, kept)
@@ -96,7 +96,7 @@ func (s *session) verifyFile(name string, kept []fermata.SignedCheckpoint) error
 	return s.verifyLines(name, bufio.NewReader(file), kept)
 }
 
-// verifyLines checks the chain in an export. Nothing at all is no chain that is whole.
+// verifyLines checks the chain in an export. An empty export is an error, not a whole chain.
 func (s *session) verifyLines(name string, lines *bufio.Reader, kept []fermata.SignedCheckpoint) error {
 	if _, err := lines.Peek(1); errors.Is(err, io.EOF) {
 		return badFile("--file", "%s is empty", name)
@@ -128,7 +128,7 @@ func (s *session) verifyAudit(ctx context.Context) error {
 	return s.reportAudit(report)
 }
 
-// verifyHere checks the chain from the events themselves.
+// verifyHere checks the chain by reading the events themselves.
 func (s *session) verifyHere(ctx context.Context, kept []fermata.SignedCheckpoint) error {
 	server, err := s.server()
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *session) verifyHere(ctx context.Context, kept []fermata.SignedCheckpoin
 	return err
 }
 
-// eventRange names the first and the last event that this program checked itself.
+// eventRange returns the first and the last event that this program checked itself.
 func eventRange(r client.AuditReport) string {
 	if r.First == nil {
 		return ""
@@ -156,7 +156,7 @@ func eventRange(r client.AuditReport) string {
 	return fmt.Sprintf(": from event %d (%s) to event %d (%s)", r.First.Seq, day(r.First), r.Last.Seq, day(r.Last))
 }
 
-// sayCheckpoints says how much of a chain is signed, and who else keeps that.
+// sayCheckpoints prints how much of a chain is signed, and how many checkpoints outside the database agree with it.
 func (s *session) sayCheckpoints(r client.AuditReport) {
 	if r.PublicKey != "" {
 		s.data().line("signed up to event %d; public key of the checkpoints: %s", r.SignedTo, r.PublicKey)

@@ -51,8 +51,8 @@ func (c *auditExportCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// intoFile writes a file that only its owner can read. What could not be
-// written whole does not stay behind.
+// intoFile writes a new file that only its owner can read. If the content
+// cannot be written completely, it removes the file.
 func intoFile(name string, write func(io.Writer) (int64, error)) (int64, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {

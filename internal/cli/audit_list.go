@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// period are the flags that bound a time.
+// period holds the flags that bound a time.
 type period struct {
 	From string `placeholder:"TIME" help:"Since then: 7d ago, a date or an instant."`
 	To   string `placeholder:"TIME" help:"Until before then."`
@@ -22,8 +22,8 @@ func (p period) bounds(s *session) (from, to *time.Time, err error) {
 	return from, to, err
 }
 
-// pastInstant reads a point in time as [session.instant] does, except that a length
-// of time is one ago.
+// pastInstant reads a point in time as [session.instant] does, but takes a
+// duration as a time ago.
 func (s *session) pastInstant(text string) (*time.Time, error) {
 	if d, err := fermata.Timeout(text).Duration(); err == nil {
 		at := s.now().Add(-d)
@@ -91,7 +91,8 @@ func (c *auditListCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// printAudit writes an event with its day: the list goes back for years.
+// printAudit prints an event with its date, because the list goes back for
+// years.
 func (s *session) printAudit(e *fermata.Event) error {
 	if s.JSON {
 		return s.jsonLine(e)

@@ -35,7 +35,7 @@ func (c *channelRemoveCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// warnRoutes tells of steps of routes that lead nowhere.
+// warnRoutes lists the steps of routes that lead nowhere.
 func (s *session) warnRoutes(steps []string) {
 	if len(steps) > 0 {
 		s.talk().line("these steps of routes lead nowhere now: %s; change them: fermata channel routes", strings.Join(steps, ", "))

@@ -10,14 +10,15 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// settingFlags are settings of a channel.
+// settingFlags holds the settings of a channel.
 type settingFlags struct {
 	Setting []string `arg:"" optional:"" name:"setting" sep:"none" placeholder:"NAME=VALUE" help:"Settings; a secret may be env:NAME or file:/path, read by the server."`
 	File    string   `short:"f" type:"path" placeholder:"FILE" help:"JSON object with settings; - is standard input."`
 }
 
-// settings returns what the flags say. A value that is JSON of a list, a
-// number or a truth value is taken as that.
+// settings returns the settings of the file and the arguments. It decodes a
+// value that is a JSON list, object, truth value or null. A number stays text:
+// see [withNumbers].
 func (f settingFlags) settings(s *session) (map[string]any, error) {
 	if err := checkNames("", f.Setting); err != nil {
 		return nil, err
@@ -51,13 +52,13 @@ func settingValue(s string) any {
 	case bool, []any, map[string]any, nil:
 		return v
 	default:
-		// A number may as well be a name: see [withNumbers].
+		// A number may be meant as a name: see [withNumbers].
 		return s
 	}
 }
 
-// withNumbers makes numbers of the settings that are numbers for the kind of
-// channel: the server is asked where one may be among them.
+// withNumbers converts the settings that the kind of channel defines as
+// numbers. It asks the server only if a value could be a number.
 func (s *session) withNumbers(ctx context.Context, kindOf func(*client.Client) (string, error), settings map[string]any) error {
 	numbers := map[string]json.Number{}
 	for name, v := range settings {
@@ -89,13 +90,13 @@ func (s *session) withNumbers(ctx context.Context, kindOf func(*client.Client) (
 	return nil
 }
 
-// channelSchema is what is read of the JSON Schema of a kind's settings.
+// channelSchema is the used part of the JSON Schema of a kind's settings.
 type channelSchema struct {
 	Required   []string
 	Properties map[string]struct{ Type, Description string }
 }
 
-// schemaOf returns that of a kind; an empty one where there is no such kind.
+// schemaOf returns the schema of a kind. It is empty if there is no such kind.
 func schemaOf(ctx context.Context, server *client.Client, kind string) (schema channelSchema, err error) {
 	all, err := server.ChannelKinds(ctx)
 	if err != nil {
@@ -109,7 +110,8 @@ func schemaOf(ctx context.Context, server *client.Client, kind string) (schema c
 	return schema, nil
 }
 
-// shownOnce prints what the server made for a channel: it is not shown again.
+// shownOnce prints the settings that the server made for a channel. The server
+// does not show them again.
 func (s *session) shownOnce(c *fermata.Channel, given map[string]any) {
 	var names []string
 	for name := range c.Settings {

@@ -46,7 +46,8 @@ func (c *chatCommand) Run(ctx context.Context, s *session) error {
 	return ch.lines(ctx, c.Follow || s.inTerm && !s.NoInput)
 }
 
-// fullScreen reports whether a person sits at a terminal that can be drawn on.
+// fullScreen reports whether a person uses a terminal that the program can draw
+// on.
 func (s *session) fullScreen() bool {
 	return s.inTerm && s.outTerm && !s.NoInput && !s.JSON && os.Getenv("TERM") != "dumb"
 }
@@ -56,7 +57,7 @@ type chat struct {
 	s      *session
 	task   *fermata.Task
 	thread *thread
-	// held is an answer that is sent when the person says /yes.
+	// held sends an answer. It runs when the person types /yes.
 	held func(context.Context) error
 }
 
@@ -87,8 +88,8 @@ func (c *chat) lines(ctx context.Context, follow bool) error {
 	return err
 }
 
-// print returns what prints each event. It ends with errQuit when the task has
-// ended and the input is closed.
+// print returns a function that prints each event. The function returns errQuit
+// when the task has ended and the input is closed.
 func (c *chat) print(ctx context.Context, closed <-chan struct{}) func(*fermata.Event) error {
 	return func(e *fermata.Event) error {
 		x, err := c.thread.entry(ctx, e)
@@ -116,7 +117,7 @@ func (c *chat) print(ctx context.Context, closed <-chan struct{}) func(*fermata.
 	}
 }
 
-// unsentError complains about an answer that still waits for a yes.
+// unsentError returns an error if an answer still waits for a yes.
 func (c *chat) unsentError() error {
 	if c.held == nil {
 		return nil
@@ -126,8 +127,8 @@ func (c *chat) unsentError() error {
 		WithHint("say it on the next line: printf '/approve\\n/yes\\n' | fermata chat %s", shortID(c.task.ID))
 }
 
-// read sends the lines of the input. What is refused is said, and the first
-// refusal is the outcome.
+// read sends the lines of the input. It prints every refusal, and returns the
+// first one.
 func (c *chat) read(ctx context.Context) error {
 	var first error
 	for ended := c.s.NoInput; !ended; {

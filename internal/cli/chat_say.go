@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// say does what a line says: a command behind a slash, a message else.
+// say runs the command of a line that begins with a slash, and sends any other line as a message.
 func (c *chat) say(ctx context.Context, line string) error {
 	line = strings.TrimSpace(line)
 	held := c.held
@@ -54,7 +54,7 @@ func (c *chat) say(ctx context.Context, line string) error {
 	}
 }
 
-// bareVerbs are the commands that stand alone. Words behind one of them would reach nobody.
+// bareVerbs are the commands without arguments. Words after such a command would be lost.
 var bareVerbs = []string{"quit", "q", "exit", "yes", "y", "show"}
 
 func (c *chat) message(ctx context.Context, text string) error {
@@ -65,7 +65,7 @@ func (c *chat) message(ctx context.Context, text string) error {
 	return err
 }
 
-// pendingQuestion reads the question that the task waits for.
+// pendingQuestion returns the question that the task waits for.
 func (c *chat) pendingQuestion(ctx context.Context) (*fermata.Question, error) {
 	return c.s.findQuestion(ctx, c.task.ID)
 }
@@ -87,8 +87,8 @@ func (c *chat) clarify(ctx context.Context, text string) error {
 	return err
 }
 
-// answer answers the pending question with what was typed: all of it where
-// there is one item, key=value or a word for each where there are several.
+// answer answers the pending question with the typed text. The whole text answers a single item; several items need
+// key=value, or a word for each.
 func (c *chat) answer(ctx context.Context, text string) error {
 	q, err := c.pendingQuestion(ctx)
 	if err != nil {
@@ -122,8 +122,7 @@ func (c *chat) decide(ctx context.Context, verdict, comment string) error {
 	return c.send(ctx, q, map[string]any{q.Items[0].Key: verdict}, comment)
 }
 
-// send sends an answer. One that approves or is dangerous is shown first, and
-// sent when the person says yes.
+// send sends an answer. If the answer approves or is dangerous, send shows it first and sends it after a yes.
 func (c *chat) send(ctx context.Context, q *fermata.Question, values map[string]any, comment string) error {
 	if err := checkShown(q, ""); err != nil {
 		return err

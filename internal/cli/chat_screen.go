@@ -13,8 +13,8 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// screen shows the thread above a line to type in: what happens appears above
-// it and never within what is being typed.
+// screen shows the thread above an input line. New text appears above the line,
+// and never within the typed text.
 func (c *chat) screen(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -54,20 +54,20 @@ func (c *chat) screen(ctx context.Context) error {
 type (
 	// chatLine is text to show above the input.
 	chatLine string
-	// chatEnded says that the stream ended.
+	// chatEnded reports that the stream ended.
 	chatEnded struct{ err error }
-	// chatPrinted says that what was printed last stands above the input.
+	// chatPrinted reports that the last printed text is on the screen.
 	chatPrinted struct{}
-	// chatSaid is what became of a line that was typed.
+	// chatSaid is the result of a typed line.
 	chatSaid struct {
 		text string
 		err  error
-		// held waits for a yes.
+		// held sends an answer that waits for a yes.
 		held func(context.Context) error
 	}
 )
 
-// chatScreen is the line to type in below the thread.
+// chatScreen is the input line below the thread.
 type chatScreen struct {
 	chat  *chat
 	ctx   context.Context //nolint:containedctx // the screen lives as long as the command
@@ -75,10 +75,10 @@ type chatScreen struct {
 	width int
 	busy  bool
 	err   error
-	// waiting is text that is printed next, while printing is under way.
+	// waiting is the text to print next, while other text is being printed.
 	waiting  []string
 	printing bool
-	// ended says that nothing will come after what waits.
+	// ended reports that nothing follows the waiting text.
 	ended bool
 }
 
@@ -126,8 +126,8 @@ func (m *chatScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, cmd
 }
 
-// print shows text above the input, behind all text before it. Commands of the
-// screen run beside each other, so that one prints at a time.
+// print shows text above the input, after all earlier text. The commands of
+// bubbletea run concurrently, so print starts only one at a time.
 func (m *chatScreen) print(text string) tea.Cmd {
 	if text != "" {
 		m.waiting = append(m.waiting, text)
@@ -145,7 +145,7 @@ func (m *chatScreen) print(text string) tea.Cmd {
 	return tea.Sequence(tea.Println(all), func() tea.Msg { return chatPrinted{} })
 }
 
-// say sends what was typed, beside the drawing.
+// say sends the typed line without blocking the drawing.
 func (m *chatScreen) say() tea.Cmd {
 	line := m.input.Value()
 	if m.busy || strings.TrimSpace(line) == "" {
@@ -153,7 +153,7 @@ func (m *chatScreen) say() tea.Cmd {
 	}
 	m.input.Reset()
 	m.busy = true
-	// What a command would print on standard error goes above the input.
+	// Output for standard error goes above the input.
 	c, quiet, buf := *m.chat, *m.chat.s, &bytes.Buffer{}
 	quiet.err, quiet.errTerm, quiet.width = buf, true, m.printer().width
 	c.s = &quiet

@@ -17,14 +17,16 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestChatKeepsTheOrderOfTheChain: however fast entries come, and whatever the
-// person's own lines print between them, they stand in the order of the events.
+// TestChatKeepsTheOrderOfTheChain checks that entries appear in the order of
+// their events, even if they come fast, and if the person's own lines print
+// between them.
 func TestChatKeepsTheOrderOfTheChain(t *testing.T) {
 	t.Parallel()
 	const entries = 2000
 	s := &session{now: time.Now, width: 80}
 	m := &chatScreen{chat: &chat{s: s, thread: s.thread("task_1")}, ctx: t.Context(), input: textinput.New(), width: 80}
-	// bubbletea writes from two goroutines: a file takes that, a buffer does not.
+	// bubbletea writes from two goroutines. A file allows that, a buffer does
+	// not.
 	out, err := os.Create(filepath.Join(t.TempDir(), "screen"))
 	if err != nil {
 		t.Fatal(err)

@@ -36,21 +36,22 @@ func (c *completionCommand) Run(s *session, app *kong.Application) error {
 	return nil
 }
 
-// place is what can follow after the words of a path of commands.
+// place is a position in the grammar, with the words that can follow it.
 type place struct {
-	// path is "" at the root, or such as "token create".
+	// path is the words of the command, such as "token create". It is "" at the
+	// root.
 	path     string
 	commands []word
 	flags    []word
-	// named are the kinds of things whose names the server knows, by commas; ""
-	// where it knows none.
+	// named lists the kinds of things whose names the server knows, separated
+	// by commas. It is "" if there are none.
 	named string
 }
 
-// word is one completion and what it means.
+// word is a completion with its description.
 type word struct{ text, help string }
 
-// completions walks the grammar and returns every place in it.
+// completions walks the grammar and returns all its places.
 func completions(node *kong.Node, path string) []place {
 	here := place{path: path}
 	for _, group := range node.AllFlags(true) {
@@ -83,8 +84,8 @@ func texts(words []word) string {
 	return strings.Join(list, " ")
 }
 
-// writeBash writes a function that finds the longest known path of commands
-// among the words and offers what can follow there.
+// writeBash writes a function for bash. The function finds the longest known
+// command path among the words, and offers the words that can follow.
 func writeBash(w io.Writer, places []place) {
 	fmt.Fprint(w, `_fermata() {
   local cur="${COMP_WORDS[COMP_CWORD]}" path="" try word
@@ -122,7 +123,7 @@ func bashPaths(places []place) string {
 	return strings.Join(list, "|")
 }
 
-// writeZsh writes the same for zsh, with descriptions.
+// writeZsh writes the same function for zsh, with descriptions.
 func writeZsh(w io.Writer, places []place) {
 	fmt.Fprint(w, `#compdef fermata
 _fermata() {
@@ -195,5 +196,5 @@ end
 	}
 }
 
-// quote puts text between single quotes for a shell.
+// quote returns the text in single quotes for a shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

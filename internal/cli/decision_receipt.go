@@ -82,17 +82,18 @@ func (c *receiptVerifyCommand) Run(_ context.Context, s *session) error {
 	return nil
 }
 
-// noteOf returns the signed note in a file: the file itself, or that in the JSON of the server.
+// noteOf returns the signed note in a file. The file is the note itself, or the JSON reply of the server that holds
+// it.
 func noteOf(file []byte) []byte {
 	var reply fermata.SignedReceipt
 	if json.Unmarshal(file, &reply) == nil {
 		return []byte(reply.Note)
 	}
-	// A receipt that was copied from a terminal may have lost its last line end.
+	// A receipt that was copied from a terminal may lack its last line end.
 	return append(bytes.TrimRight(file, "\n"), '\n')
 }
 
-// sayReceipt says what a receipt proves.
+// sayReceipt prints the facts that a receipt proves.
 func (s *session) sayReceipt(r fermata.DecisionReceipt) {
 	q, p := r.Question(), s.data()
 	p.line("the receipt is genuine; issued %s", r.IssuedAt.UTC().Format("2006-01-02 15:04:05Z"))
@@ -111,7 +112,7 @@ func (s *session) sayReceipt(r fermata.DecisionReceipt) {
 	p.line("audit    event %d, hash %s", r.ClosedEvent, r.ClosedHash)
 }
 
-// howKnown says in words how strongly a person was known, and whether a passkey signed the decision.
+// howKnown returns in words how strongly a person proved who they are, and whether a passkey signed the decision.
 func howKnown(a fermata.Assurance, signed bool) string {
 	switch {
 	case signed:

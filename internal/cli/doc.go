@@ -1,7 +1,8 @@
-// Package cli is the command line of Fermata. Every command but those that
-// run a part of the server works over package client alone, so it can do what
-// the API allows and nothing else.
+// Package cli is the command line of Fermata. The commands use package client
+// alone, so they can do exactly what the API allows. Only the commands that run
+// a part of the server do more.
 //
-// Data goes to standard output, talk to standard error. What agents wrote is
-// data: it passes through [clean] or [exact] before it reaches a terminal.
+// Data goes to standard output, messages for the person go to standard error.
+// Text from agents is data: it passes through [clean] or [exact] before it
+// reaches a terminal.
 package cli

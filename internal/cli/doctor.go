@@ -30,20 +30,20 @@ Examples:
     fermata doctor --json`
 }
 
-// finding is what one check came to.
+// finding is the result of one check.
 type finding struct {
 	Check string `json:"check"`
-	// Step is what an agent program was made to do: stop, resume, defer or deny.
+	// Step is the step that an agent program had to take: stop, resume, defer or deny.
 	Step string `json:"step,omitempty"`
 	// Status is ok, warn, fail or skip.
 	Status string `json:"status"`
 	Detail string `json:"detail"`
-	// Hint is what to do about it, Log the end of what an agent program wrote.
+	// Hint is what to do about the finding. Log is the end of the agent program's output.
 	Hint string `json:"hint,omitempty"`
 	Log  string `json:"log,omitempty"`
 }
 
-// longestSkew is how far two clocks may be apart before deadlines look odd.
+// longestSkew is the largest difference of two clocks at which deadlines still look right.
 const longestSkew = 5 * time.Second
 
 func (c *doctorCommand) Run(ctx context.Context, s *session) error {
@@ -62,7 +62,7 @@ func (c *doctorCommand) Run(ctx context.Context, s *session) error {
 	return d.end()
 }
 
-// diagnosis gathers findings. People see each as soon as it is there.
+// diagnosis collects findings. For people it prints each finding immediately.
 type diagnosis struct {
 	s        *session
 	findings []finding
@@ -132,7 +132,7 @@ func (c *doctorCommand) examine(ctx context.Context, s *session) []finding {
 	return append(append(found, checkChannels(ctx, s, server)...), checkGit(ctx))
 }
 
-// failure is a check that failed: why, and what to do about it.
+// failure returns the finding of a failed check, with the error and its hint.
 func (s *session) failure(check string, err error) finding {
 	detail := err.Error()
 	if e, ok := errors.AsType[*fermata.Error](err); ok && s.hint(e) != "" {
@@ -153,7 +153,7 @@ func checkToken(me *client.Whoami) finding {
 	return finding{Check: "token", Status: "ok", Detail: detail}
 }
 
-// checkClock compares the server's clock with the middle of the call.
+// checkClock compares the server's clock with the time in the middle of the call.
 func checkClock(server, before, after time.Time) finding {
 	if server.IsZero() {
 		return finding{Check: "clock", Status: "warn", Detail: "the server does not tell its time"}
@@ -167,7 +167,7 @@ func checkClock(server, before, after time.Time) finding {
 	return finding{Check: "clock", Status: "ok", Detail: detail}
 }
 
-// checkUnanswered tells a server that is not there from one whose database is in trouble.
+// checkUnanswered tells a server that is down from a server with database trouble.
 func checkUnanswered(ctx context.Context, s *session, server *client.Client, err error) []finding {
 	found := []finding{s.failure("server", err)}
 	if fermata.CodeOf(err) == fermata.CodeUnavailable {
@@ -176,7 +176,7 @@ func checkUnanswered(ctx context.Context, s *session, server *client.Client, err
 	return found
 }
 
-// checkReadiness asks the server for its database, and for the clock of that.
+// checkReadiness asks the server about its database and the database's clock.
 func checkReadiness(ctx context.Context, s *session, server *client.Client) []finding {
 	ready, err := server.Ready(ctx)
 	if err != nil {
@@ -185,7 +185,7 @@ func checkReadiness(ctx context.Context, s *session, server *client.Client) []fi
 	return []finding{checkDatabase(ready), checkDatabaseClock(ready.Clock)}
 }
 
-// checkDatabase tells what the server warns of, but for the clock.
+// checkDatabase reports the server's warnings, except for those about the clock.
 func checkDatabase(ready *fermata.Readiness) finding {
 	warnings := slices.DeleteFunc(slices.Clone(ready.Warnings), func(text string) bool {
 		return ready.Clock != nil && slices.Contains(ready.Clock.Warnings, text)
@@ -196,7 +196,7 @@ func checkDatabase(ready *fermata.Readiness) finding {
 	return finding{Check: "database", Status: "ok", Detail: "the server is ready"}
 }
 
-// checkDatabaseClock tells whether the clock by which deadlines and leases go can be trusted.
+// checkDatabaseClock reports whether the database's clock, which decides deadlines and leases, can be trusted.
 func checkDatabaseClock(clock *fermata.ClockReadiness) finding {
 	switch {
 	case clock == nil:
@@ -221,8 +221,7 @@ func checkAudit(ctx context.Context, s *session, server *client.Client, me *clie
 	return finding{Check: "audit", Status: "ok", Detail: fmt.Sprintf("%d events, the chain is whole", report.Events)}
 }
 
-// checkWaiting looks for tasks that wait for a person with nothing that a
-// person could answer.
+// checkWaiting looks for tasks that wait for a person, but have no question that a person could answer.
 func checkWaiting(ctx context.Context, s *session) finding {
 	list, _, err := s.tasks(ctx, client.TaskQuery{NeedsPerson: true}, 1000)
 	if err != nil {
@@ -250,11 +249,11 @@ func checkWaiting(ctx context.Context, s *session) finding {
 	return finding{Check: "waiting", Status: "ok", Detail: fmt.Sprintf("%d tasks wait for a person", len(list))}
 }
 
-// mostDeciders bounds how many questions are looked at one by one.
+// mostDeciders is the largest number of questions that are checked one by one.
 const mostDeciders = 200
 
-// forNobody lists the questions of the tasks that nobody may answer as the members are
-// now. Only a question that names people or asks for several can be one.
+// forNobody returns the questions of the tasks that no present member may answer. It checks only questions that name
+// assignees or need several approvals; other questions cannot be affected.
 func forNobody(ctx context.Context, s *session, tasks []*fermata.Task) ([]string, error) {
 	var found []string
 	looked := 0
@@ -269,7 +268,7 @@ func forNobody(ctx context.Context, s *session, tasks []*fermata.Task) ([]string
 		who, err := s.client.Deciders(ctx, q.ID)
 		switch {
 		case fermata.CodeOf(err) == fermata.CodeForbidden || fermata.CodeOf(err) == fermata.CodeNotFound:
-			// It is not for this token, or closed and gone by now.
+			// This token may not see the question, or it is closed or gone.
 		case err != nil:
 			return nil, err
 		case !slices.ContainsFunc(who.Items, func(d fermata.Decider) bool { return d.May }):
@@ -279,7 +278,7 @@ func forNobody(ctx context.Context, s *session, tasks []*fermata.Task) ([]string
 	return found, nil
 }
 
-// checkSandbox tries what `fermata worker --isolate` needs.
+// checkSandbox checks whether `fermata worker --isolate` has what it needs.
 func checkSandbox(ctx context.Context) finding {
 	program, err := process.FindSandbox(ctx)
 	if err != nil {

@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// testedAgents are the agent programs that Fermata drives, their packages, and the
-// versions with which it was tested. A test compares them with those that the tests
-// install.
+// testedAgents are the agent programs that Fermata drives, their packages, and the versions with which Fermata was
+// tested. A test compares these versions with those that the tests install.
 var testedAgents = []struct{ name, pack, version string }{
 	{"claude", "@anthropic-ai/claude-code", "2.1.329"},
 	{"codex", "@openai/codex", "0.169.0"},
@@ -23,10 +22,10 @@ var testedAgents = []struct{ name, pack, version string }{
 	{"opencode", "opencode-ai", "1.18.33"},
 }
 
-// versionPatience is how long a program may take to tell its version.
+// versionPatience is the longest time that a program may take to print its version.
 const versionPatience = 30 * time.Second
 
-// versionNumber is what a program says of its version, whatever stands around it.
+// versionNumber matches the version in the output of a program, with any text around it.
 var versionNumber = regexp.MustCompile(`\d+\.\d+\.\d+[0-9A-Za-z.+-]*`)
 
 // checkAgents looks for the agent programs that runners drive.
@@ -52,7 +51,7 @@ func checkAgents(ctx context.Context) []finding {
 	return findings
 }
 
-// checkAgent looks for one program; nil says that it is not installed.
+// checkAgent checks one program. It returns nil if the program is not installed.
 func checkAgent(ctx context.Context, name, tested string) *finding {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -72,8 +71,9 @@ func checkAgent(ctx context.Context, name, tested string) *finding {
 	}
 }
 
-// tellVersion asks a program for its version. Some programs write into the home even
-// then, so it is another one, unless the program is found only from the user's own.
+// tellVersion asks a program for its version. Some programs write into the home folder even then, so the program gets
+// a temporary one. If it fails there, tellVersion runs it with the user's own home: some programs can only be found
+// through a file in it.
 func tellVersion(ctx context.Context, path string) (string, error) {
 	home, err := os.MkdirTemp("", "fermata-doctor-")
 	if err != nil {
@@ -98,7 +98,7 @@ func runVersion(ctx context.Context, path string, env []string) (string, error) 
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Env = env
-	// What it starts may hold its output open.
+	// Processes that the program starts may keep its output open.
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	switch {
@@ -110,22 +110,21 @@ func runVersion(ctx context.Context, path string, env []string) (string, error) 
 	return string(out), err
 }
 
-// RehearseOptions say which agent program `fermata doctor` tries.
+// RehearseOptions select the agent program that `fermata doctor` checks.
 type RehearseOptions struct {
-	// Agent is the runner's name; Path is where its program is.
+	// Agent is the runner's name. Path is the path of its program.
 	Agent, Path string
 }
 
-// Rehearsed is what came of one step that an agent program was made to take.
+// Rehearsed is the result of one step that an agent program had to take.
 type Rehearsed struct {
-	// Step is stop, resume, defer or deny; Status is ok, warn, fail or skip.
+	// Step is stop, resume, defer or deny. Status is ok, warn, fail or skip.
 	Step, Status, Detail string
-	// Log is what the agent's run wrote, where the step failed.
+	// Log is the output of the agent's run if the step failed.
 	Log string
 }
 
-// tryAgents rehearses with each installed program, one after another: these
-// programs are large.
+// tryAgents checks the installed programs one after another, because they are large.
 func (d *diagnosis) tryAgents(ctx context.Context) error {
 	if d.s.hooks.Rehearse == nil {
 		return notBuilt("doctor --agents")
@@ -160,7 +159,7 @@ func (d *diagnosis) isTested(name string) bool {
 	return slices.ContainsFunc(d.findings, func(f finding) bool { return f.Check == name && f.Step == "" && f.Status == "ok" })
 }
 
-// mostLog is how much a finding shows of what an agent wrote, in lines.
+// mostLog is the largest number of lines of an agent's output in a finding.
 const mostLog = 12
 
 func rehearsed(agent, hint string, step Rehearsed) finding {

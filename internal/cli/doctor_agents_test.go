@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// The versions that doctor names are those that the tests install.
+// The versions in doctor are the versions that the tests install.
 func TestTestedAgentsAreThePinnedOnes(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(filepath.Join("..", "..", "scripts", "agents"))
@@ -30,14 +30,15 @@ func TestTestedAgentsAreThePinnedOnes(t *testing.T) {
 		}
 		delete(pinned, a.name)
 	}
-	// A bridge to Claude Code, which people name behind --runner acp themselves.
+	// This is a bridge to Claude Code. People name it for --runner acp
+	// themselves.
 	delete(pinned, "claude-agent-acp")
 	if len(pinned) > 0 {
 		t.Errorf("doctor does not look for %v", pinned)
 	}
 }
 
-// Not parallel: it changes PATH.
+// This test is not parallel, because it changes PATH.
 func TestDoctorFindsAgents(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)

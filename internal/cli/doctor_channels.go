@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// checkChannels tells of channels that fail, and of messages that were given
-// up. Whoever may not administer is told nothing.
+// checkChannels reports channels that fail, and messages that are dead letters.
+// If the caller may not administer channels, it reports nothing.
 func checkChannels(ctx context.Context, s *session, server *client.Client) []finding {
 	all, err := server.Channels(ctx)
 	switch fermata.CodeOf(err) {

@@ -10,10 +10,10 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// mostLooked is how many of the waiting tasks are read.
+// mostLooked is the largest number of waiting tasks that are read.
 const mostLooked = 1000
 
-// checkWorkers lists the running workers, and warns of the tasks that none of them takes.
+// checkWorkers lists the running workers, and warns of tasks that no running worker takes.
 func checkWorkers(ctx context.Context, s *session, server *client.Client) []finding {
 	workers, err := server.Workers(ctx)
 	if err != nil {
@@ -39,7 +39,7 @@ func checkWorkers(ctx context.Context, s *session, server *client.Client) []find
 	return found
 }
 
-// runningText names the workers that are running, and what they drive.
+// runningText returns the running workers, and the runners that each has.
 func runningText(workers []fermata.Worker) string {
 	var texts []string
 	for _, w := range workers {
@@ -69,7 +69,7 @@ type lack struct {
 	tasks int
 }
 
-// lacks groups the tasks that no running worker takes by the command that starts one.
+// lacks returns the tasks that no running worker takes, grouped by the command that starts such a worker.
 func lacks(waiting []*fermata.Task) []lack {
 	var found []lack
 	for _, t := range waiting {

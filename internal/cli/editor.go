@@ -13,12 +13,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// remark begins the lines of an edited file that are not part of the answer.
+// remark is the beginning of lines in an edited file that do not belong to the
+// answer.
 const remark = "#|"
 
 // edit lets a person write the answer in an editor. An empty file sends
-// nothing. Where the text does not fit, the file is kept and named, and on a
-// terminal the person may mend it.
+// nothing. If the text does not fit, edit keeps the file and names it. On a
+// terminal the person may then correct it.
 func (s *session) edit(ctx context.Context, q *fermata.Question) (map[string]any, string, error) {
 	path, err := tempFile("fermata-*.md", s.editText(q))
 	if err != nil {
@@ -54,7 +55,7 @@ func (s *session) edit(ctx context.Context, q *fermata.Question) (map[string]any
 	}
 }
 
-// keptIn tells where the text of a person is that was not taken.
+// keptIn adds the path of the person's text to an error.
 func keptIn(err error, path string) error {
 	if e, ok := errors.AsType[*fermata.Error](err); ok {
 		return e.WithHint("your text is kept in %s", path)
@@ -62,7 +63,7 @@ func keptIn(err error, path string) error {
 	return fmt.Errorf("%w (your text is kept in %s)", err, path)
 }
 
-// editText is the file that the editor opens.
+// editText returns the text of the file that the editor opens.
 func (s *session) editText(q *fermata.Question) string {
 	var question strings.Builder
 	printer{w: &question, width: 76}.question(q, s.now())
@@ -115,7 +116,7 @@ func readEdited(q *fermata.Question, file string) map[string]string {
 	return texts
 }
 
-// tempFile makes a file for a person to edit.
+// tempFile makes a file that a person can edit.
 func tempFile(pattern, text string) (string, error) {
 	f, err := os.CreateTemp("", pattern)
 	if err != nil {
@@ -128,7 +129,7 @@ func tempFile(pattern, text string) (string, error) {
 	return f.Name(), nil
 }
 
-// editorName is the person's editor.
+// editorName returns the command of the person's editor.
 func editorName() string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		if e := os.Getenv(name); e != "" {
@@ -138,8 +139,8 @@ func editorName() string {
 	return "vi"
 }
 
-// runEditor opens a file in the person's editor and waits for its end. The
-// variable may hold arguments, which the shell splits as the person meant.
+// runEditor opens a file in the person's editor and waits for its end. VISUAL
+// and EDITOR may hold arguments, so a shell splits them.
 func (s *session) runEditor(ctx context.Context, path string) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", editorName()+` "$1"`, "sh", path)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.stdin, s.err, s.err

@@ -9,12 +9,12 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// checkEmpty refuses flags whose value on the command line is empty, which is most often a variable of a script that
-// was not set: the request would lose a field in silence, or a folder would be the current one. A flag for which an
-// empty value means something is a pointer.
+// checkEmpty refuses flags with an empty value on the command line. Such a value most often comes from an unset
+// variable of a script: the request would silently lose a field, or a folder would be the current one. A flag that
+// accepts an empty value is a pointer.
 func checkEmpty(parsed *kong.Context, args []string) error {
 	if i := slices.Index(args, "--"); i >= 0 {
-		args = args[:i] // what follows belongs to another program
+		args = args[:i] // the rest belongs to another program
 	}
 	for _, part := range parsed.Path {
 		if part.Flag == nil || part.Flag.Target.Kind() == reflect.Pointer || !isGivenEmpty(part.Flag, args) {

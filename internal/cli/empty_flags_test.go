@@ -12,7 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// An empty value of a flag is refused by every command, and the error names the flag.
+// Every command refuses an empty value of a flag, and the error names the flag.
 func TestNoCommandDropsAnEmptyValue(t *testing.T) {
 	t.Parallel()
 	tried := 0
@@ -35,7 +35,8 @@ func TestNoCommandDropsAnEmptyValue(t *testing.T) {
 	}
 }
 
-// commands are all that people type. Programs call the hooks: what install writes there may be empty.
+// commands returns the commands that people type. It leaves out the hooks: programs call them, and install may write
+// empty values there.
 func commands(t *testing.T) []*kong.Node {
 	t.Helper()
 	parser, err := grammar()
@@ -45,7 +46,7 @@ func commands(t *testing.T) []*kong.Node {
 	return slices.DeleteFunc(parser.Model.Leaves(false), func(leaf *kong.Node) bool { return strings.Contains(leaf.FullPath(), " hook ") })
 }
 
-// positionals are values for the arguments of a command.
+// positionals returns values for the arguments of a command.
 func positionals(leaf *kong.Node) (values []string) {
 	for _, arg := range leaf.Positional {
 		if arg.Required {
@@ -56,7 +57,7 @@ func positionals(leaf *kong.Node) (values []string) {
 	return values
 }
 
-// required are the other flags that a command asks for.
+// required returns the other flags that a command needs.
 func required(leaf *kong.Node, tried *kong.Flag) (values []string) {
 	for _, flag := range leaf.Flags {
 		if flag.Required && flag != tried {
@@ -66,13 +67,13 @@ func required(leaf *kong.Node, tried *kong.Flag) (values []string) {
 	return values
 }
 
-// grammar is the parser of all commands. To make it takes long, so tests share it.
+// grammar is the parser of all commands. Tests share it, because making it takes long.
 var grammar = sync.OnceValues(func() (*kong.Kong, error) { return newParser(&root{}, &session{}) })
 
-// parsing keeps one test at a time to the grammar: it holds what was parsed last.
+// parsing lets only one test at a time use the grammar, because it holds the last parsed arguments.
 var parsing sync.Mutex
 
-// fails runs a command that must not get as far as a server, and returns its error.
+// fails runs a command that must fail before it reaches a server, and returns its error.
 func fails(t *testing.T, args []string) string {
 	t.Helper()
 	if err := parsed(t, args); err != nil {
@@ -87,7 +88,7 @@ func fails(t *testing.T, args []string) string {
 	return errs.String()
 }
 
-// parsed returns what is wrong with the arguments before the command runs.
+// parsed returns the error of the arguments before the command runs.
 func parsed(t *testing.T, args []string) error {
 	t.Helper()
 	parser, err := grammar()

@@ -56,13 +56,13 @@ func (c *eventsCommand) Run(ctx context.Context, s *session) error {
 	return eachEvent(ctx, server, q, int(cmp.Or(c.Limit, 100)), s.printEvent, s.tellMoreEvents)
 }
 
-// tellMoreEvents says on standard error that events follow the one with the number.
+// tellMoreEvents prints on standard error that more events follow the one with the number.
 func (s *session) tellMoreEvents(last int64) {
 	s.talk().line("there are more after event %d: --after %d shows the next ones, --limit how many", last, last)
 }
 
-// eachEvent calls on for each event of all pages, in order. A limit other than 0 bounds how
-// many. If events follow the last one, eachEvent then calls more with its number.
+// eachEvent calls on for each event of all pages, in order. A limit other than 0 bounds their number. If events follow
+// the last one, eachEvent then calls more with its number.
 func eachEvent(ctx context.Context, server *client.Client, q client.EventQuery, limit int, on func(*fermata.Event) error, more func(last int64)) error {
 	for n := 0; ; {
 		q.Limit = longestPage

@@ -24,15 +24,15 @@ const (
 	exitInterrupted = 130
 )
 
-// ErrInterrupted is the cause of a context that a person's Ctrl-C ended.
+// ErrInterrupted is the cause of a context that a person cancelled with Ctrl-C.
 var ErrInterrupted = errors.New("interrupted")
 
-// outcome is an exit code that needs no words: what it stands for was said.
+// outcome is an exit code without an error message, because the command has already printed the reason.
 type outcome int
 
 func (o outcome) Error() string { return fmt.Sprintf("exit code %d", int(o)) }
 
-// exit says what went wrong, unless the caller of [Main] ended the command, and returns the exit code for it.
+// exit prints the error, unless the caller of [Main] ended the command, and returns the exit code for it.
 func (s *session) exit(ctx context.Context, err error) int {
 	if err == nil {
 		return exitOK
@@ -44,7 +44,7 @@ func (s *session) exit(ctx context.Context, err error) int {
 	if o, ok := errors.AsType[outcome](err); ok {
 		return int(o)
 	}
-	// A caller in this process that ends the command knows why: a signal has another cause.
+	// A plain cancellation comes from a caller in this process, which knows why. A signal sets another cause.
 	if errors.Is(context.Cause(ctx), context.Canceled) {
 		return exitInterrupted
 	}
@@ -52,11 +52,11 @@ func (s *session) exit(ctx context.Context, err error) int {
 	return exitCode(fermata.CodeOf(err))
 }
 
-// exitCode is the table from the codes of errors to exit codes.
+// exitCode returns the exit code for an error code.
 func exitCode(code fermata.Code) int {
 	switch code {
 	case fermata.CodeInvalidRequest, fermata.CodePolicyViolation, fermata.CodeQuorumUnreachable:
-		return exitUsage // asked otherwise it may be taken
+		return exitUsage // a corrected request may be accepted
 	case fermata.CodeUnauthenticated, fermata.CodeForbidden, fermata.CodeNotEligible:
 		return exitNotAllowed
 	case fermata.CodeNotFound:
@@ -68,7 +68,7 @@ func exitCode(code fermata.Code) int {
 	}
 }
 
-// complain writes an error, each field at fault, and what to do next.
+// complain prints an error, each field at fault, and what to do next.
 func (s *session) complain(err error) {
 	if s.JSON && s.problem(err) == nil {
 		return
@@ -90,10 +90,10 @@ func (s *session) complain(err error) {
 	}
 }
 
-// asError returns the error that says why something was refused.
+// asError returns err as a [*fermata.Error], or false if it is not one.
 func asError(err error) (*fermata.Error, bool) { return errors.AsType[*fermata.Error](err) }
 
-// hint says what to do about an error, "" where nothing is known.
+// hint returns what to do about an error, or "" if nothing is known.
 func (s *session) hint(e *fermata.Error) string {
 	if e.Code == fermata.CodeUnauthenticated && s.client != nil && !s.signedIn {
 		return "run `fermata login`, or set FERMATA_TOKEN"
@@ -101,7 +101,7 @@ func (s *session) hint(e *fermata.Error) string {
 	return e.Hint
 }
 
-// mentions reports whether the message says the problem already.
+// mentions reports whether the message already states the problem.
 func mentions(e *fermata.Error, p fermata.Problem) bool {
 	named := strings.HasPrefix(e.Message, "--") && strings.Contains(e.Message, ": "+p.Message)
 	return named || e.Message == p.Field+": "+p.Message

@@ -13,16 +13,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
-// mostInFile is how many bytes a file may have that is sent in a request: what a
-// server takes.
+// mostInFile is the largest size, in bytes, of a file that is sent in a request. It is the limit of the server.
 const mostInFile = 1 << 20
 
-// standardInput is the name that stands for it.
+// standardInput is the file name that means standard input.
 const standardInput = "-"
 
-// readFile reads the text file that a flag or an argument names; - is standard
-// input. A file that is not there, is a folder, is empty, is too large or is no text
-// is refused with its name and the flag's.
+// readFile reads the text file that a flag or an argument names; - is standard input. It refuses a file that is
+// missing, a folder, empty, too large or not text. The error names the file and the flag.
 func (s *session) readFile(flag, name string, most int) ([]byte, error) {
 	called := callFile(name)
 	if name == standardInput {
@@ -32,7 +30,7 @@ func (s *session) readFile(flag, name string, most int) ([]byte, error) {
 		s.readBy = flag
 	}
 	data, err := s.readAtMost(name, most)
-	// Editors of some systems begin a text with this mark, which is no part of it.
+	// Some editors put a byte order mark before the text. It does not belong to the text.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	switch {
 	case err != nil:
@@ -47,7 +45,7 @@ func (s *session) readFile(flag, name string, most int) ([]byte, error) {
 	return data, nil
 }
 
-// callFile is what people call the file that a flag or an argument names.
+// callFile returns the name of a file for people.
 func callFile(name string) string {
 	if name == standardInput {
 		return "standard input"
@@ -55,7 +53,8 @@ func callFile(name string) string {
 	return name
 }
 
-// readAtMost reads one byte more than the most, and no further: a device has no end.
+// readAtMost reads at most one byte more than the limit, so that the caller sees a file that is too large. It must not
+// read further, because a device has no end.
 func (s *session) readAtMost(name string, most int) ([]byte, error) {
 	if name == standardInput {
 		return io.ReadAll(io.LimitReader(s.lines, int64(most)+1))
@@ -68,7 +67,7 @@ func (s *session) readAtMost(name string, most int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, int64(most)+1))
 }
 
-// unreadable says why a file cannot be read.
+// unreadable returns an error that tells why a file cannot be read.
 func unreadable(flag, name string, err error) *fermata.Error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -82,13 +81,12 @@ func unreadable(flag, name string, err error) *fermata.Error {
 	}
 }
 
-// badFile is the error about a file that a flag names.
+// badFile returns an error about a file that a flag names.
 func badFile(flag, format string, args ...any) *fermata.Error {
 	return fermata.Errorf(fermata.CodeInvalidRequest, flag+": "+format, args...)
 }
 
-// readJSON reads the JSON file that --file names as strictly as the API reads a body.
-// The error names the field at fault.
+// readJSON reads the JSON file of --file as strictly as the API reads a body. The error names the field at fault.
 func (s *session) readJSON(name string, into any) error {
 	const flag = "--file"
 	data, err := s.readFile(flag, name, mostInFile)
@@ -98,8 +96,7 @@ func (s *session) readJSON(name string, into any) error {
 	return unmarshalFile(flag, name, data, into)
 }
 
-// unmarshalFile reads JSON that is in a file, or in the flag itself where the file has
-// no name.
+// unmarshalFile decodes JSON of a file. If name is "", the JSON stands in the flag itself.
 func unmarshalFile(flag, name string, data []byte, into any) error {
 	err := strictjson.Unmarshal(data, into)
 	fault, ok := errors.AsType[*strictjson.FieldError](err)

@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// fileFlags are the command lines that read a file, with FILE in its place.
+// fileFlags are command lines that read a file. FILE stands for its name.
 var fileFlags = map[string][]string{
 	"ask --items":           {"ask", "--items", "FILE"},
 	"ask --body":            {"ask", "Go?", "--body", "@FILE"},
@@ -74,7 +74,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	for name, args := range fileFlags {
 		for fault, f := range faults {
 			if strings.HasPrefix(name, "audit") && (fault == "10 MB" || fault == "no UTF-8") {
-				continue // an export and a witness have any length; TestFilesThatAreNoExport has these faults
+				continue // an export and a witness may be of any length; TestFilesThatAreNoExport tests these faults
 			}
 			t.Run(name+"/"+fault, func(t *testing.T) {
 				t.Parallel()
@@ -100,7 +100,8 @@ func TestStandardInputThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// An export has any length: what is in its lines is checked one by one, and the first that is none is named.
+// An export may be of any length. Its lines are checked one by one, and the error names the first line that is not an
+// event.
 func TestFilesThatAreNoExport(t *testing.T) {
 	t.Parallel()
 	event := fermata.Event{Type: fermata.EventTaskCreated, Actor: fermata.System, At: time.UnixMilli(1).UTC()}
@@ -145,8 +146,8 @@ func TestFilesThatAreNoExport(t *testing.T) {
 	}
 }
 
-// TestNobodyElseReadsFiles: every file that a person names is read by one function,
-// which says what is wrong with it.
+// TestNobodyElseReadsFiles checks that a single function reads every file that a person names, because its errors tell
+// what is wrong with the file.
 func TestNobodyElseReadsFiles(t *testing.T) {
 	t.Parallel()
 	own := map[string]string{
@@ -198,7 +199,7 @@ func TestFilesAreReadStrictly(t *testing.T) {
 	}
 }
 
-// The mark with which some editors begin a text is no part of it.
+// The byte order mark of some editors does not belong to the text.
 func TestTheMarkAtTheBeginningOfAFileIsLeftOut(t *testing.T) {
 	t.Parallel()
 	s := newSession(strings.NewReader("\ufeffhello"), io.Discard, io.Discard, Hooks{})
@@ -211,7 +212,7 @@ func TestTheMarkAtTheBeginningOfAFileIsLeftOut(t *testing.T) {
 	}
 }
 
-// Standard input is read for one flag, and called by its name.
+// Standard input is read for only one flag, and errors name it.
 func TestStandardInputIsReadOnce(t *testing.T) {
 	t.Parallel()
 	code, _, talk := run(t, `{"question":"Which?"}`, "ask", "--items", "-", "--body", "@-")

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// find reads the task or the question with the id. The ending of an id may
-// belong to either; one that belongs to both is refused.
+// find returns the task or the question with the id. The ending of an id may belong to either; find refuses an ending
+// that belongs to both.
 func (s *session) find(ctx context.Context, id string) (*fermata.Task, *fermata.Question, error) {
 	server, err := s.server()
 	if err != nil {
@@ -42,9 +42,8 @@ func (s *session) find(ctx context.Context, id string) (*fermata.Task, *fermata.
 	}
 }
 
-// taskID returns the id of the task that is meant: the id itself, or that of
-// the task which asks the question with the id. Endings are the server's to
-// complete, unless they are those of a question.
+// taskID returns the id of a task. The argument is the id of the task, or of a question that it asks. The server
+// completes the ending of a task's id; taskID resolves the ending of a question's id.
 func (s *session) taskID(ctx context.Context, id string) (string, error) {
 	if _, err := s.server(); err != nil || strings.HasPrefix(id, fermata.PrefixTask+"_") {
 		return id, err
@@ -60,15 +59,13 @@ func (s *session) taskID(ctx context.Context, id string) (string, error) {
 	}
 }
 
-// unexpected reports whether a look-up failed for another reason than that
-// there is no such thing.
+// unexpected reports whether a look-up failed for another reason than "not found".
 func unexpected(err error) bool {
 	return err != nil && fermata.CodeOf(err) != fermata.CodeNotFound
 }
 
-// findQuestion reads the question with the id, or the one that the task with
-// the id waits for. A run of a workflow waits for what its branches and items
-// ask, too: it is the one meant where they ask nothing else.
+// findQuestion returns the question with the id, or the question that the task with the id waits for. A workflow run
+// also waits for the questions of its branches and items. If there is just one of these, findQuestion returns it.
 func (s *session) findQuestion(ctx context.Context, id string) (*fermata.Question, error) {
 	t, q, err := s.find(ctx, id)
 	switch {
@@ -85,7 +82,8 @@ func (s *session) findQuestion(ctx context.Context, id string) (*fermata.Questio
 	}
 }
 
-// findBranchQuestion reads the only question that the branches and items of a run ask. What an agent or a run below it asks is another's.
+// findBranchQuestion returns the only question that the branches and items of a run ask. Questions of an agent or a
+// run below it do not count.
 func (s *session) findBranchQuestion(ctx context.Context, t *fermata.Task) (*fermata.Question, error) {
 	run, err := s.client.WorkflowRun(ctx, t.ID)
 	if err != nil {
@@ -119,7 +117,8 @@ func (s *session) findBranchQuestion(ctx context.Context, t *fermata.Task) (*fer
 	}
 }
 
-// nothingAsked says that a task waits for no answer, and what below it does.
+// nothingAsked returns an error that the task waits for no answer. Its hint leads to the questions of the tasks below
+// it.
 func (s *session) nothingAsked(ctx context.Context, t *fermata.Task) error {
 	e := fermata.Errorf(fermata.CodeIllegalTransition, "task %s waits for no answer: it is %s", t.ID, t.State)
 	if t.State != fermata.TaskBlocked {

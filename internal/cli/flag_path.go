@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
-// flagFault is the error about a field of the JSON that a flag holds, or that is in
-// the file which it names. The entries of a list count from 1, as people count.
+// flagFault returns the error about a field of JSON in a flag, or in the file that the flag names. The entries of a
+// list count from 1, as people count.
 func flagFault(flag, file string, data []byte, fault *strictjson.FieldError) *fermata.Error {
 	path := fault.Field
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
@@ -27,7 +27,7 @@ func flagFault(flag, file string, data []byte, fault *strictjson.FieldError) *fe
 	return e
 }
 
-// listPath writes a path that begins with the index of a list: 0.prompt is [0].prompt.
+// listPath puts the list index at the beginning of a path into brackets: 0.prompt becomes [0].prompt.
 func listPath(path string) string {
 	digits := len(path) - len(strings.TrimLeft(path, "0123456789"))
 	if digits == 0 {
@@ -36,12 +36,11 @@ func listPath(path string) string {
 	return "[" + path[:digits] + "]" + path[digits:]
 }
 
-// index is the index of a list in a path, with the point behind it.
+// index matches a list index in a path, with the point after it.
 var index = regexp.MustCompile(`\[(\d+)\]\.?`)
 
-// flagPath writes a path below the flag that holds it, such as
-// "--escalation, entry 1: assignee" for [0].assignee. A path of an object is that of
-// the API, and stays as it is.
+// flagPath returns a path below the flag that holds it, such as "--escalation, entry 1: assignee" for [0].assignee. A
+// path of an object stays as the API writes it.
 func flagPath(flag, path string) string {
 	if path == "" {
 		return flag
@@ -59,11 +58,11 @@ func flagPath(flag, path string) string {
 	return flag + strings.TrimSuffix(entries, ": ")
 }
 
-// requestPath is a path of a request that flags may have said, in an error of the server.
+// requestPath matches a path of a request in an error of the server, if a flag could have given that part.
 var requestPath = regexp.MustCompile(`\b(escalation|items|assignees|options|channels|reminders|approvals)((?:\[\d+\]|\.\w+)+)`)
 
-// nameFlags writes the flags of the command line in the place of the fields that the
-// server names in an error. Programs read the fields as they are.
+// nameFlags replaces the fields in an error of the server with the flags of the command line. With --json the error
+// stays as it is, because programs read the fields.
 func (c *askCommand) nameFlags(s *session, err error) error {
 	e, ok := asError(err)
 	if !ok || s.JSON {
@@ -78,8 +77,7 @@ func (c *askCommand) nameFlags(s *session, err error) error {
 	return &named
 }
 
-// flagOf is the flag that said what is at a path of the request. Where no flag did, it
-// is the path.
+// flagOf returns the flag that gave the part at a path of the request. If no flag gave it, it returns the path.
 func (c *askCommand) flagOf(path string) string {
 	for _, said := range []struct {
 		name, flag string

@@ -20,13 +20,13 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// forgery is a text that tries to look like something else.
+// forgery is a text that imitates something else.
 type forgery struct {
 	Class, Name, Text string
 	Repeat            int
 }
 
-// forgeries reads the corpus.
+// forgeries reads the corpus of forgeries.
 func forgeries(t *testing.T) []forgery {
 	t.Helper()
 	data, err := os.ReadFile("../../testdata/forging.json")
@@ -48,7 +48,7 @@ func forgeries(t *testing.T) []forgery {
 	return corpus.Texts
 }
 
-// forged puts a text in each place of a question that an asker fills.
+// forged maps each place of a question that an asker fills to a function that puts a text there.
 var forged = map[string]func(text string) fermata.Ask{
 	"title":    func(s string) fermata.Ask { return fermata.Ask{Title: s, Question: "Really?"} },
 	"question": func(s string) fermata.Ask { return fermata.Ask{Question: s} },
@@ -72,7 +72,7 @@ var forged = map[string]func(text string) fermata.Ask{
 		return fermata.Ask{Question: "Run it?", Action: action}
 	},
 	"raw action": func(s string) fermata.Ask {
-		// The characters as they are: JSON needs to escape few of them.
+		// Use the characters themselves, because JSON must escape only a few.
 		quoted := `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 		return fermata.Ask{Question: "Run it?", Action: json.RawMessage(quoted)}
 	},
@@ -90,10 +90,9 @@ func several(it fermata.Item) fermata.Ask {
 	return fermata.Ask{Title: "Two things", Items: []fermata.Item{it, {Key: "b", Prompt: "And?"}}}
 }
 
-// TestForging shows every text of the corpus in every place, as show prints it,
-// as respond and approve do at a terminal, and as the inbox does on small and
-// large screens: all of it can be seen, and none of it passes for a line of
-// the program.
+// TestForging shows every text of the corpus in every place: as show prints it, as respond and approve print it at a
+// terminal, and in the inbox on small and large screens. The whole text must be visible, and no part of it may look
+// like a line of the program.
 func TestForging(t *testing.T) {
 	t.Parallel()
 	shown, refused := 0, 0
@@ -125,7 +124,8 @@ func TestForging(t *testing.T) {
 	}
 }
 
-// FuzzForging shows any text in each place: a terminal obeys nothing of it, and no line is wider than the screen.
+// FuzzForging shows any text in each place. A terminal must obey no part of it, and no line may be wider than the
+// screen.
 func FuzzForging(f *testing.F) {
 	places := slices.Sorted(maps.Keys(forged))
 	for _, text := range []string{"\x1b[2J", "a\rb", "\u202ereversed", "\u200b\u3164", "\x9b31m", "a\u0301\u0301\u0301\u0301\u0301", "\xff\xfe", "\t\v\f\u2028", "한글"} {
@@ -135,7 +135,7 @@ func FuzzForging(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, place uint8, text string) {
 		if strings.ContainsAny(text, "\u200d\ufe0f") {
-			return // They join emoji, where they may stand.
+			return // these characters join emoji, where they are allowed
 		}
 		q, err := openForged(forged[places[int(place)%len(places)]](text))
 		if err != nil {
@@ -149,21 +149,20 @@ func FuzzForging(f *testing.F) {
 	})
 }
 
-// openForged opens the question of an agent.
+// openForged returns the open question of an agent.
 func openForged(a fermata.Ask) (*fermata.Question, error) {
 	task := &fermata.Task{ID: "task_01k5h2m9n0abcdefghjk", Project: "shop"}
 	return a.Open("q_01k5h2m9n0abcd3f9k2a", task, fermata.Actor{Kind: fermata.ActorAgent, Name: "claude"}, fermata.DefaultPolicy(), noon)
 }
 
-// view is a way in which a question is shown.
+// view is one way to show a question.
 type view struct {
 	name  string
 	width int
 	term  bool
 }
 
-// hugeText is how long a text is that is shown in one way only: laying it out
-// is what takes the time.
+// hugeText is the length from which a text is shown in only one view, because its layout takes long.
 const hugeText = 10_000
 
 func views(t *testing.T, q *fermata.Question, huge bool) map[view]string {
@@ -177,7 +176,7 @@ func views(t *testing.T, q *fermata.Question, huge bool) map[view]string {
 		printer{w: &buf, width: v.width, term: v.term}.question(q, noon)
 		all[v] = buf.String()
 		if !v.term {
-			// In a pipe a tab stays one.
+			// In a pipe a tab stays a tab.
 			all[v] = strings.ReplaceAll(all[v], "\t", " ")
 		}
 	}
@@ -194,7 +193,7 @@ func views(t *testing.T, q *fermata.Question, huge bool) map[view]string {
 	return all
 }
 
-// hiddenIn says what of a view a terminal obeys or does not show.
+// hiddenIn returns the part of a view that a terminal would obey or not show.
 func hiddenIn(v view, out string) string {
 	if i := strings.IndexFunc(out, unseen); i >= 0 {
 		return fmt.Sprintf("something hides: %q", out[max(0, i-20):min(len(out), i+20)])
@@ -208,7 +207,7 @@ func hiddenIn(v view, out string) string {
 	return ""
 }
 
-// forgeryIn says what is wrong with the way in which a text is shown.
+// forgeryIn returns what is wrong with the shown text.
 func forgeryIn(v view, out, text string) string {
 	if problem := hiddenIn(v, out); problem != "" {
 		return problem
@@ -216,8 +215,8 @@ func forgeryIn(v view, out, text string) string {
 	if got, want := squeezed(seen(out)), squeezed(text); !strings.Contains(got, want) {
 		return fmt.Sprintf("not all of %.80q is shown in %.300q", want, got)
 	}
-	// No line but the first of a text begins where the program's own do, nor
-	// does what a terminal would push to the left edge.
+	// Only the first line of a text may begin where the program's own lines begin. A terminal must not move another
+	// one to the left edge.
 	_, rest, _ := strings.Cut(text, "\n")
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, `"`) {
 		rest = ""
@@ -228,7 +227,7 @@ func forgeryIn(v view, out, text string) string {
 			fakes[line] = true
 		}
 	}
-	// The program itself says once what will run, and at the end that it waits.
+	// The program itself prints once what will run, and at the end that it waits.
 	own := map[string]int{}
 	if strings.HasSuffix(out, "\nIt waits until somebody answers.\n") {
 		own["It waits until somebody answers."] = 1
@@ -253,8 +252,7 @@ func forgeryIn(v view, out, text string) string {
 	return ""
 }
 
-// unseen is this test's own idea of what cannot be seen; it knows nothing of
-// the code that it tests.
+// unseen reports whether a character is invisible. It does not share code with the functions under test.
 func unseen(r rune) bool {
 	if r >= ' ' && r < 0x7f {
 		return false
@@ -263,7 +261,7 @@ func unseen(r rune) bool {
 		slices.Contains(blank, r) || !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r))
 }
 
-// blank are letters and signs without a look.
+// blank are letters and signs without a visible shape.
 var blank = []rune{0x34f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0, 0xfffc, 0x1d159, 0x13441}
 
 var (
@@ -272,7 +270,7 @@ var (
 	atBar    = regexp.MustCompile(`(?m)^ *[│┊] ?`)
 )
 
-// seen reads back what is shown: numbers become their characters, bars go.
+// seen restores the original text from the shown text: it turns numbers into characters and removes bars.
 func seen(out string) string {
 	out = atBar.ReplaceAllString(out, "")
 	out = strings.ReplaceAll(out, "\n", "")
@@ -287,7 +285,7 @@ func seen(out string) string {
 	})
 }
 
-// squeezed leaves the space out, which wrapping moves.
+// squeezed removes the space that wrapping changes.
 func squeezed(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || r == '\r' || unicode.Is(unicode.Zs, r) || r == '│' || r == '┊' {
@@ -297,8 +295,8 @@ func squeezed(s string) string {
 	}, s)
 }
 
-// TestForgingOnALine shows every text as the one line of a list: nothing
-// hides, it stays one line, and it tells that it was cut.
+// TestForgingOnALine shows every text as one line of a list. No character may hide, the text must stay on one line,
+// and a cut must be visible.
 func TestForgingOnALine(t *testing.T) {
 	t.Parallel()
 	for _, f := range forgeries(t) {
@@ -317,8 +315,8 @@ func TestForgingOnALine(t *testing.T) {
 	}
 }
 
-// TestLookalikesAreToldInActions: a letter that passes for another has its
-// number beside it where consent is given.
+// TestLookalikesAreToldInActions checks that a letter which looks like another one has its number beside it where a
+// person gives consent.
 func TestLookalikesAreToldInActions(t *testing.T) {
 	t.Parallel()
 	for _, f := range forgeries(t) {

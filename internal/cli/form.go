@@ -14,14 +14,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// otherValue stands for an answer of one's own among the options of a form.
-// It holds a character that no option may have.
+// otherValue stands for a free answer among the options of a form. It holds a character that no option may have.
 const otherValue = "\x00other"
 
-// longestList is how many lines of options a form shows at once.
+// longestList is the largest number of option lines that a form shows at once.
 const longestList = 12
 
-// field is one item of a form, and what the person chose there.
+// field is one item of a form, with the person's choice.
 type field struct {
 	it    *fermata.Item
 	text  string
@@ -30,7 +29,7 @@ type field struct {
 	other string
 }
 
-// newField returns a field that begins at what the asker suggests.
+// newField returns a field that begins with the suggested value.
 func newField(it *fermata.Item) *field {
 	f := &field{it: it}
 	switch v := suggestedValue(it).(type) {
@@ -45,8 +44,8 @@ func newField(it *fermata.Item) *field {
 	return f
 }
 
-// suggestedValue returns what the asker suggests for an item: the default, else the only option that is recommended. Nothing
-// is suggested for an approval.
+// suggestedValue returns the value that the asker suggests for an item: the default, else the recommended option if
+// there is only one. An approval has no suggestion.
 func suggestedValue(it *fermata.Item) any {
 	if it.ResponseType == fermata.ResponseApproval {
 		return nil
@@ -68,8 +67,7 @@ func suggestedValue(it *fermata.Item) any {
 	return found
 }
 
-// fill asks a person for the values of a question: in a form on a terminal,
-// on lines elsewhere.
+// fill asks a person for the values of a question, in a form on a terminal, or line by line elsewhere.
 func (s *session) fill(ctx context.Context, q *fermata.Question) (map[string]any, error) {
 	if s.NoInput {
 		return nil, nothingGiven(q)
@@ -99,7 +97,7 @@ func (s *session) fill(ctx context.Context, q *fermata.Question) (map[string]any
 	return formValues(fields)
 }
 
-// formValues reads what was chosen.
+// formValues returns the chosen values.
 func formValues(fields []*field) (map[string]any, error) {
 	values := map[string]any{}
 	for _, f := range fields {
@@ -114,8 +112,7 @@ func formValues(fields []*field) (map[string]any, error) {
 	return values, nil
 }
 
-// groups returns the pages of the item: its own, and one for an answer that is
-// not among the options.
+// groups returns the pages of the item: one for its options, and one for a free answer.
 func (f *field) groups() []*huh.Group {
 	title := oneLine(f.it.Prompt)
 	switch f.it.ResponseType {
@@ -142,7 +139,7 @@ func (f *field) groups() []*huh.Group {
 	}
 }
 
-// otherPage asks for an answer of one's own when it was chosen.
+// otherPage returns a page for a free answer. It is hidden unless the person chose that option.
 func (f *field) otherPage(chosen func() bool) *huh.Group {
 	input := huh.NewInput().Title("your answer").Value(&f.other)
 	return huh.NewGroup(input).WithHideFunc(func() bool { return !chosen() })
@@ -172,7 +169,7 @@ func (f *field) options() []huh.Option[string] {
 	return list
 }
 
-// check refuses a text that would not be taken, while it can be mended.
+// check refuses a text that the server would not accept, while the person can still correct it.
 func (f *field) check(text string) error {
 	if text == "" && !f.it.IsRequired() {
 		return nil
@@ -181,7 +178,7 @@ func (f *field) check(text string) error {
 	return err
 }
 
-// value returns what was chosen, and false when the item was left out.
+// value returns the chosen value, or false if the person left the item out.
 func (f *field) value() (any, bool, error) {
 	switch f.it.ResponseType {
 	case fermata.ResponseBoolean:
@@ -212,7 +209,7 @@ func (f *field) value() (any, bool, error) {
 	}
 }
 
-// readSecret reads a line that is not shown while it is typed.
+// readSecret reads a line without showing it.
 func (s *session) readSecret(ctx context.Context, prompt string) (string, error) {
 	file, ok := terminal(s.stdin)
 	if !ok {

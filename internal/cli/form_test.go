@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// The form of respond and that of the inbox begin at what the asker suggests.
+// The forms of respond and of the inbox begin with the suggested value.
 func TestFormsBeginAtWhatIsSuggested(t *testing.T) {
 	t.Parallel()
 	options := []fermata.Option{{Value: "a"}, {Value: "b", Recommended: true}, {Value: "c"}}
@@ -37,7 +37,7 @@ func TestFormsBeginAtWhatIsSuggested(t *testing.T) {
 	}
 }
 
-// Who goes back finds what was answered, and enter keeps it.
+// A person who goes back finds the earlier answer, and enter keeps it.
 func TestTheInboxGoesBackToWhatWasAnswered(t *testing.T) {
 	t.Parallel()
 	q := &fermata.Question{Items: []fermata.Item{

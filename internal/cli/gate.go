@@ -160,7 +160,7 @@ func (c *gateAddCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// readPatterns reads PATH=PATTERN.
+// readPatterns reads PATH=PATTERN pairs.
 func readPatterns(list []string) (map[string]string, error) {
 	args := map[string]string{}
 	for _, text := range list {
@@ -263,7 +263,7 @@ func (c *gateTestCommand) Run(ctx context.Context, s *session) error {
 	}
 }
 
-// input builds the arguments of the call.
+// input returns the arguments of the call as JSON.
 func (c *gateTestCommand) input(s *session) (json.RawMessage, error) {
 	if c.Input != "" {
 		if len(c.Args) > 0 {

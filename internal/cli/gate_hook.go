@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// gateFlags are those of every hook that gates.
+// gateFlags holds the flags of every hook with a gate.
 type gateFlags struct {
 	Wait    time.Duration `default:"0s" placeholder:"5m" help:"How long to wait within the hook for a person; keep it well below the hook's own timeout, behind which a program may run the tool."`
 	Strict  bool          `help:"Also stop calls that no rule names, where the policy asks or denies. Without it the program's own permissions decide about these. Always so in a worker."`
@@ -24,8 +24,8 @@ type gateFlags struct {
 	Worker  bool          `help:"Set by a worker's runner: a call that a person has to decide stops the agent, and the worker resumes it with the answer. Without it the hook stands aside in the runs of such a worker, where it is sure to be in one."`
 	Unasked []string      `placeholder:"TOOL,…" help:"Tools about which the agent of a worker need not ask, unless a rule names them, or they write outside of its folder."`
 
-	// What is named on the command line leaves the environment no say: settings of a
-	// project may change that.
+	// If the command line names the server, the environment does not count, because the settings of a project may
+	// change the environment.
 	Server    string `placeholder:"URL" help:"Set by fermata install and by a worker's runner: the server that decides. With it, no variable of the environment counts."`
 	TokenFile string `placeholder:"FILE" help:"File with the token for that server: one line, or what fermata login stored."`
 	Proxy     string `placeholder:"URL" help:"Proxy by which that server is reached."`
@@ -34,44 +34,43 @@ type gateFlags struct {
 }
 
 const (
-	// gateWithin bounds one request of a gate.
+	// gateWithin is the longest time of one request of a gate.
 	gateWithin = 10 * time.Second
-	// hookPatience is how long a hook may take, beside waiting for a person. It is less
-	// than what the programs are told to wait, because they let a tool pass whose hook is
-	// late.
+	// hookPatience is the longest time of a hook, without the wait for a person. It is shorter than the timeout of the
+	// programs, because they run a tool if its hook is late.
 	hookPatience = 45 * time.Second
-	// exitBlocked is the one exit code that keeps these programs from running a
-	// tool: with any other but 0 they go on.
+	// exitBlocked is the only exit code that keeps these programs from running a tool. After any other code than 0
+	// they run it.
 	exitBlocked = 2
-	// deskCall begins the call ids of mirrored permission dialogs.
+	// deskCall is the prefix of the call ids of mirrored permission dialogs.
 	deskCall = "desk:"
 	// ownServer is the name of Fermata's MCP server in their configurations.
 	ownServer = "fermata"
 )
 
-// gateDialect is how one program is talked to.
+// gateDialect defines how hooks talk to one agent program.
 type gateDialect struct {
 	runner string
-	// before and after are its names for the events before and after a tool runs;
-	// after is empty where a hook cannot end the turn.
+	// before and after are the program's names for the events before and after a tool runs. after is empty if a hook
+	// cannot end the turn.
 	before, after string
-	// mcpPrefix begins the names of Fermata's own tools.
+	// mcpPrefix is the prefix of the names of Fermata's own tools.
 	mcpPrefix string
-	// asks says that it has a dialog of its own to which a gate can point.
+	// asks reports whether the program has a dialog of its own that a gate can open.
 	asks bool
-	// decide says what a gate decided; nil says nothing, which leaves the
-	// decision to the program's own permissions. The error is a refusal.
+	// decide returns the reply for a verdict of the gate. A nil reply leaves the decision to the program's own
+	// permissions. An error is a refusal.
 	decide func(in *hookEvent, v *fermata.GateVerdict) (any, error)
-	// permit answers its permission dialog; nil where it has none.
+	// permit returns the answer to the program's permission dialog. It is nil if the program has no such dialog.
 	permit func(v *fermata.GateVerdict) (any, error)
-	// pause ends the turn of a worker's agent instead of running a call for which a
-	// question waits. Where it is nil the call is refused, and the worker ends the program.
+	// pause ends the turn of a worker's agent instead of running a call whose question is pending. If pause is nil,
+	// the call is refused, and the worker ends the program.
 	pause func(h *gateHook, question string) (any, error)
-	// asking are the program's own tools that ask people, in a worker.
+	// asking maps the program's own tools that ask people to their handlers in a worker.
 	asking map[string]func(h *gateHook, ctx context.Context) (any, error)
-	// harmless reports calls about which people need not be asked in a worker; nil is none.
+	// harmless reports whether a call in a worker needs no approval. If it is nil, no call is harmless.
 	harmless func(in *hookEvent) bool
-	// patience is how long its hooks may take; 0 means [hookPatience].
+	// patience is the longest time of the program's hooks; 0 means [hookPatience].
 	patience time.Duration
 }
 
@@ -82,14 +81,14 @@ type gateHook struct {
 	gateDialect
 	server *client.Client
 	in     hookEvent
-	// folder is the one of a worker's run.
+	// folder is the folder of the worker's run.
 	folder string
-	// passed says that the call may run.
+	// passed reports whether the call may run.
 	passed bool
 }
 
-// gateHook runs a hook. It ends with 0 or, on any trouble, with the code that
-// keeps the tool from running: a gate that fails is closed.
+// gateHook runs a hook. It ends with 0 or, after any error, with the exit code that keeps the tool from running: the
+// gate fails closed.
 func (s *session) gateHook(ctx context.Context, f gateFlags, d gateDialect) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -102,7 +101,7 @@ func (s *session) gateHook(ctx context.Context, f gateFlags, d gateDialect) (err
 	}()
 	h := &gateHook{session: s, gateFlags: f, gateDialect: d, folder: cmp.Or(f.RunFolder, os.Getenv(agent.FolderEnv))}
 	if !h.Worker && h.folder != "" && process.InRun(h.folder) {
-		// The run has a gate of its own for every call.
+		// The run already has a gate for every call.
 		return nil
 	}
 	if h.Server != "" && !h.Worker {
@@ -128,7 +127,7 @@ func (s *session) gateHook(ctx context.Context, f gateFlags, d gateDialect) (err
 	}
 }
 
-// atDesk takes an event where a person sits at the program.
+// atDesk handles an event of a program that a person uses.
 func (h *gateHook) atDesk(ctx context.Context) error {
 	if h.in.SessionID == "" && h.Task == "" {
 		return fmt.Errorf("the call names no session")
@@ -162,7 +161,8 @@ func (h *gateHook) unknown() error {
 	return fmt.Errorf("the event %q is none that fermata hook %s knows; run fermata install %s again", h.in.Event, h.runner, h.runner)
 }
 
-// isOwnTool reports whether the tool is one of Fermata's: asking is not gated.
+// isOwnTool reports whether the tool is one of Fermata's. The gate does not check these tools, because an agent may
+// always ask.
 func (h *gateHook) isOwnTool() bool {
 	if h.in.MCPContext.Server != "" {
 		return h.in.MCPContext.Server == ownServer
@@ -181,7 +181,7 @@ func (h *gateHook) call(id string) fermata.GateCall {
 	return call
 }
 
-// ask makes one request that ends soon.
+// ask makes one request with a short time limit.
 func (h *gateHook) ask(ctx context.Context, call fermata.GateCall) (*fermata.GateVerdict, error) {
 	ctx, cancel := context.WithTimeout(ctx, gateWithin)
 	defer cancel()
@@ -198,8 +198,8 @@ func (h *gateHook) ask(ctx context.Context, call fermata.GateCall) (*fermata.Gat
 	}
 }
 
-// works notes the task of a session at a desk, so that its agent is told what people write
-// there. Trouble with that stops no call: it is said on standard error.
+// works records the task of a session at a desk, so that its agent gets the messages that people write there. An error
+// stops no call; it is printed on standard error.
 func (h *gateHook) works(task string) {
 	if task == "" || !h.isOfSession() {
 		return
@@ -253,9 +253,9 @@ func (h *gateHook) gate(ctx context.Context) error {
 	return h.say(h.decide(&h.in, v))
 }
 
-// gateAtDesk decides where a person sits at the program. What no rule names is
-// left to the program's own permissions, and asking to its own dialog, where
-// it has one. It reports whether that was all.
+// gateAtDesk decides about a call of a program that a person uses. It leaves a call that no rule names to the
+// program's own permissions. If a rule asks, it leaves the decision to the program's own dialog, if there is one. It
+// reports whether the call is finished.
 func (h *gateHook) gateAtDesk(ctx context.Context, call fermata.GateCall) (bool, error) {
 	call.DryRun = true
 	v, err := h.ask(ctx, call)
@@ -267,13 +267,13 @@ func (h *gateHook) gateAtDesk(ctx context.Context, call fermata.GateCall) (bool,
 	case v.Decision == fermata.GateAllow && !v.Rule.IsLimited(), v.Decision == fermata.GateAsk && h.asks:
 		return true, h.say(h.decide(&h.in, v))
 	default:
-		// This one is counted, recorded or asked.
+		// The gate must count or record this call, or ask about it.
 		return false, nil
 	}
 }
 
-// makeRoom withdraws a mirrored dialog that was decided at the desk and that
-// is in the way of another call.
+// makeRoom withdraws the question of a mirrored dialog if it blocks another call. Such a dialog was decided at the
+// desk.
 func (h *gateHook) makeRoom(ctx context.Context, call fermata.GateCall, v *fermata.GateVerdict) (*fermata.GateVerdict, error) {
 	if v.Decision != fermata.GateDeny || v.Status != fermata.Pending {
 		return v, nil
@@ -288,7 +288,7 @@ func (h *gateHook) makeRoom(ctx context.Context, call fermata.GateCall, v *ferma
 	return h.ask(ctx, call)
 }
 
-// await waits for a person, and meets what was decided.
+// await waits for a person and returns the verdict that follows from the decision.
 func (h *gateHook) await(ctx context.Context, call fermata.GateCall, v *fermata.GateVerdict) (*fermata.GateVerdict, error) {
 	q, err := h.server.WaitQuestion(ctx, v.QuestionID, h.Wait)
 	switch {

@@ -8,9 +8,10 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// mirror puts a permission dialog into the inbox as well; whoever answers
-// first decides. When nobody does in time, it says nothing, and the dialog at
-// the desk decides. Here trouble closes nothing: a person is asked anyway.
+// mirror also puts a permission dialog into the inbox. The first answer
+// decides. If nobody answers in time, mirror writes no reply, and the dialog at
+// the desk decides. An error denies nothing here, because the dialog asks a
+// person anyway.
 func (h *gateHook) mirror(ctx context.Context) error {
 	if h.Task != "" {
 		return nil
@@ -30,7 +31,8 @@ func (h *gateHook) mirror(ctx context.Context) error {
 		v, err = h.awaitBesideDesk(ctx, call, v)
 	}
 	if err == nil && v.Status == fermata.Cancelled {
-		// Whoever withdrew the question may have stopped the whole session.
+		// The person that withdrew the question may have stopped the whole
+		// session.
 		call.DryRun = true
 		v, err = h.ask(ctx, call)
 	}
@@ -44,21 +46,22 @@ func (h *gateHook) mirror(ctx context.Context) error {
 	return h.say(h.permit(v))
 }
 
-// awaitBesideDesk waits as await does, and withdraws the question when nobody
-// answered it or the desk was faster: it must not be answered in vain.
+// awaitBesideDesk waits as await does. If nobody answered, or the desk was
+// faster, it withdraws the question, so that no person answers it in vain.
 func (h *gateHook) awaitBesideDesk(ctx context.Context, call fermata.GateCall, v *fermata.GateVerdict) (*fermata.GateVerdict, error) {
 	met, err := h.await(ctx, call, v)
 	if err == nil && met.Decision != fermata.GateAsk {
 		return met, nil
 	}
-	// The program ends the hook when the desk was faster.
+	// If the desk was faster, the program ends the hook and so ctx. The
+	// withdrawal must still be sent.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), gateWithin)
 	defer cancel()
 	q, lost := h.server.Question(ctx, v.QuestionID)
 	if lost == nil && q.Metadata[fermata.GateCallKey] == call.CallID {
 		_, lost = h.server.CancelQuestion(ctx, q.ID, "left to the dialog at the desk")
 		if fermata.CodeOf(lost) == fermata.CodeQuestionClosed {
-			// Somebody answered just now.
+			// A person has just answered.
 			return h.ask(ctx, call)
 		}
 	}

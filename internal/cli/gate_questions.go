@@ -11,12 +11,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// userQuestions is the tool with which Claude Code asks at the desk.
+// userQuestions is the name of the tool with which Claude Code asks at the
+// desk.
 const userQuestions = "AskUserQuestion"
 
-// mirrorQuestions puts what Claude Code asks at the desk into the inbox as
-// well. An answer there is given to Claude Code as the person's own; without
-// one in time the dialog at the desk decides.
+// mirrorQuestions also puts the questions of Claude Code at the desk into the
+// inbox. Claude Code gets an answer from the inbox as the person's own. If none
+// comes in time, the dialog at the desk decides.
 func (h *gateHook) mirrorQuestions(ctx context.Context) error {
 	var asked struct {
 		Questions []fermata.UserQuestion `json:"questions"`

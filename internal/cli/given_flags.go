@@ -19,8 +19,8 @@ func givenFlags(flags map[string]bool) []string {
 	return names
 }
 
-// checkUnread refuses the flags that are set: what was asked for does not read them, so
-// they would be dropped in silence.
+// checkUnread refuses the flags that are set. The requested action does not read them, so they would be dropped
+// silently.
 func checkUnread(asked string, flags map[string]bool) error {
 	unread := givenFlags(flags)
 	if len(unread) == 0 {

@@ -1,7 +1,7 @@
 package cli
 
-// hookCommand holds what agents' programs call. They are started by these
-// programs, not by people.
+// hookCommand holds the commands that agent programs call. People do not call
+// them.
 type hookCommand struct {
 	Claude   hookClaudeCommand   `cmd:"" aliases:"claude-desk" help:"Called by Claude Code."`
 	Codex    hookCodexCommand    `cmd:"" help:"Called by Codex."`

@@ -27,7 +27,7 @@ Examples:
     fermata hook claude --wait 5m < event.json`
 }
 
-// claude is how Claude Code is talked to.
+// claude defines how hooks talk to Claude Code.
 var claude = gateDialect{
 	runner: "claude", before: "PreToolUse", after: "PostToolUse", mcpPrefix: "mcp__" + ownServer + "__", asks: true,
 	decide: func(_ *hookEvent, v *fermata.GateVerdict) (any, error) { return preToolUse(v), nil },
@@ -44,16 +44,15 @@ var claude = gateDialect{
 		case !slices.Contains(editing, in.Tool):
 			return false
 		case in.Mode == "plan":
-			return true // Claude Code lets its agent write the plan's own file, and no other
+			return true // Claude Code lets its agent write only the file of the plan
 		default:
 			return slices.Contains(editingModes, in.Mode) && !in.writesOutside()
 		}
 	},
 }
 
-// reading are the tools that only look, or plan; editing those that Claude Code
-// lets change the files of its folder in the modes that say so. People are
-// asked about them only where a rule wants it.
+// reading are the tools that only read or plan. editing are the tools that change files; in editingModes, Claude Code
+// lets its agent use them in its folder without asking. The gate asks people about these tools only if a rule says so.
 var (
 	reading = []string{
 		"Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch", "Skill", "Task", "Agent", "TaskOutput", "TaskStop", "TaskCreate",
@@ -70,9 +69,9 @@ func (c *hookClaudeCommand) Run(ctx context.Context, s *session) error {
 	return s.gateHook(ctx, c.gateFlags, claude)
 }
 
-// deferCall lets the agent end; the worker resumes it with the answer, and the
-// call comes again. A call that was put off before, and comes again because a person
-// wrote, is refused with what they wrote: the agent acts on that next.
+// deferCall ends the turn of the agent. The worker resumes the agent with the answer, and the agent makes the call
+// again. The call may also come back because of a message. Then deferCall refuses it with the message, and the agent
+// acts on the message next.
 func (h *gateHook) deferCall(questionID string) (any, error) {
 	if h.isDeferred() {
 		return preToolUse(refuse(fmt.Sprintf("Not decided yet: the question %s is still open. Read what a person wrote before you go on.", questionID))), nil
@@ -90,14 +89,14 @@ func (h *gateHook) deferCall(questionID string) (any, error) {
 	return hookOutput{hookSpecific{Event: "PreToolUse", Decision: "defer", Reason: waitingFor(questionID)}}, nil
 }
 
-// isDeferred reports whether an earlier turn put the call off, and this one tells the
-// agent something with it.
+// isDeferred reports whether an earlier turn deferred the call. This turn then gives the agent people's messages with
+// it.
 func (h *gateHook) isDeferred() bool {
 	return h.in.CallID != "" && h.in.CallID == os.Getenv(agent.DeferredEnv)
 }
 
-// withWords adds what the agent is told with the call that was put off. A refusal says
-// it; a call that runs brings it along, so that the agent reads it with the result.
+// withWords adds people's messages to the reply for a deferred call. A refusal contains them. A call that runs returns
+// them as context, so that the agent reads them with the result.
 func (h *gateHook) withWords(reply any) (any, error) {
 	out, ok := reply.(hookOutput)
 	if !ok || h.folder == "" || !h.isDeferred() {

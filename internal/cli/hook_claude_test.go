@@ -21,8 +21,8 @@ func claudeCallOf(tool, input string) string {
 	return strings.NewReplacer("%TOOL%", tool, "%INPUT%", input).Replace(claudeCall)
 }
 
-// Whatever goes wrong, the tool does not run: the exit code is 2, the reason is
-// on standard error, and nothing else is said.
+// After any error the tool does not run: the exit code is 2, the reason is on standard error, and there is no other
+// output.
 func TestClaudeHookFailsClosed(t *testing.T) {
 	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNotImplemented)
@@ -59,7 +59,7 @@ func TestClaudeHookFailsClosed(t *testing.T) {
 	}
 }
 
-// An event that no program of ours sends lets nothing pass, also where the program has no event after a call.
+// An unknown event lets nothing pass, even for a program without an event after a call.
 func TestHooksFailClosedWithoutAnEvent(t *testing.T) {
 	for _, program := range []string{"claude", "codex", "gemini", "opencode"} {
 		t.Setenv("FERMATA_TASK", "task_1")
@@ -72,7 +72,7 @@ func TestHooksFailClosedWithoutAnEvent(t *testing.T) {
 	}
 }
 
-// An event that two readers could understand in two ways lets nothing pass, whichever of them the program is.
+// An event that two readers could understand differently lets nothing pass in any program.
 func TestHooksRefuseEventsWithTwoReadings(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"decision":"allow","rule":{"id":"r","decision":"allow"}}`))
@@ -110,8 +110,8 @@ func TestHooksRefuseEventsWithTwoReadings(t *testing.T) {
 	}
 }
 
-// A server that falls silent in the middle of a wait keeps no hook longer than the
-// program waits for it: these programs run a tool whose hook is late.
+// If a server becomes silent during a wait, the hook still ends before the timeout of the program. These programs run
+// a tool whose hook is late.
 func TestHookEndsInTime(t *testing.T) {
 	t.Parallel()
 	silent := make(chan struct{})
@@ -142,8 +142,7 @@ func TestHookEndsInTime(t *testing.T) {
 	}
 }
 
-// Only Fermata's own tools pass without the gate, not those of a server that is called much
-// like it.
+// Only Fermata's own tools pass without the gate. Tools of a server with a similar name do not.
 func TestOwnToolsAreNotGated(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -165,8 +164,7 @@ func TestOwnToolsAreNotGated(t *testing.T) {
 	}
 }
 
-// After an ask that waits for a person the agent is stopped, and its runner
-// finds the question.
+// If a question of the agent is pending, the hook stops the agent, and its runner finds the question.
 func TestClaudeHookStops(t *testing.T) {
 	pending := `{\"status\":\"pending\",\"question_id\":\"q_1\"}`
 	for _, tt := range []struct {
@@ -202,7 +200,7 @@ func TestClaudeHookStops(t *testing.T) {
 	}
 }
 
-// A call about which nobody need be asked is denied as well once the task was stopped.
+// After the task was stopped, even a harmless call is denied.
 func TestClaudeHookDeniesWhatIsStopped(t *testing.T) {
 	const verdict = `{"decision":"deny","decided_by":"system","reason":"stop: the task is cancelled","task_id":"task_1"}`
 	var sent bytes.Buffer

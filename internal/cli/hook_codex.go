@@ -20,8 +20,9 @@ Examples:
     fermata hook codex --strict < event.json`
 }
 
-// codex is how Codex is talked to. Silence is the only way in which it takes
-// an approval without edits; it has no way to be pointed to its own dialog.
+// codex defines how hooks talk to Codex. An empty reply is the only approval
+// without edits that Codex accepts. A hook cannot make Codex show its own
+// dialog.
 var codex = gateDialect{
 	runner: "codex", before: "PreToolUse", mcpPrefix: "mcp__" + ownServer + "__",
 	decide: func(_ *hookEvent, v *fermata.GateVerdict) (any, error) {

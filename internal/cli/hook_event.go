@@ -10,13 +10,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
-// maxHookInput bounds what a program may say on standard input.
+// maxHookInput is the largest input of a hook on standard input, in bytes.
 const maxHookInput = 8 << 20
 
-// sessionStart is the event with which a session begins, or goes on.
+// sessionStart is the event at which a session starts or continues.
 const sessionStart = "SessionStart"
 
-// hookEvent is what these programs say on standard input.
+// hookEvent is the event that a program writes to the hook's standard input.
 type hookEvent struct {
 	Event     string          `json:"hook_event_name"`
 	SessionID string          `json:"session_id"`
@@ -24,20 +24,21 @@ type hookEvent struct {
 	Tool      string          `json:"tool_name"`
 	Input     json.RawMessage `json:"tool_input"`
 	CallID    string          `json:"tool_use_id"`
-	// Response is what the tool came to, where it ran already.
+	// Response is the result of the tool, after the tool ran.
 	Response json.RawMessage `json:"tool_response"`
-	// Mode is what Claude Code lets its agent do without asking.
+	// Mode is the permission mode of Claude Code: what its agent may do without asking.
 	Mode       string `json:"permission_mode"`
 	MCPContext struct {
 		Server string `json:"server_name"`
 		Tool   string `json:"tool_name"`
 	} `json:"mcp_context"`
 
-	// workDir is the folder below which the agent may write unasked. The folder in the event is not taken for it: the agent can change that one.
+	// workDir is the folder below which the agent may write unasked. The folder in the event cannot be used for it,
+	// because the agent can change that one.
 	workDir string
 }
 
-// readHook reads an event. It refuses one that two readers could understand in two ways.
+// readHook reads an event. It refuses JSON that two readers could understand differently.
 func (s *session) readHook() (in hookEvent, err error) {
 	data, err := io.ReadAll(io.LimitReader(s.lines, maxHookInput+1))
 	switch {
@@ -55,9 +56,8 @@ func (s *session) readHook() (in hookEvent, err error) {
 	return in, nil
 }
 
-// toolTexts are what a tool of an MCP server returned, in every form in which the
-// programs hand it on: its text, blocks of text, the object itself, or one of these as
-// the display of a result.
+// toolTexts returns the texts of an MCP tool's result. Programs pass the result on in several forms: its text, blocks
+// of text, the object itself, or one of these as the displayed result.
 func toolTexts(response json.RawMessage) []string {
 	var text string
 	var blocks []struct {
@@ -82,7 +82,7 @@ func toolTexts(response json.RawMessage) []string {
 	}
 }
 
-// hookError is an error with its hint, for an agent.
+// hookError returns the text of an error with its hint, for an agent.
 func hookError(err error) string {
 	text := err.Error()
 	if e, ok := err.(*fermata.Error); ok && e.Hint != "" { //nolint:errorlint // the client returns it bare

@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// FuzzHook hands anything to the hooks while the server answers nothing of use. What ends with another code than exitBlocked is no
-// call that is yet to run, one of Fermata's own tools, or a dialog at a desk to which nothing was said.
+// FuzzHook gives any input to the hooks while the server gives no useful reply. If a hook ends with another code than
+// exitBlocked, then the input is one of three things: not a call before it runs, a call of Fermata's own tools, or a
+// dialog at a desk without a reply.
 func FuzzHook(f *testing.F) {
 	programs := []gateDialect{claude, codex, gemini, openCode}
 	for i, p := range programs {

@@ -22,7 +22,7 @@ Examples:
     fermata hook gemini --strict < event.json`
 }
 
-// geminiOutput is what Gemini CLI reads.
+// geminiOutput is the reply of a hook that Gemini CLI reads.
 type geminiOutput struct {
 	Decision string          `json:"decision"`
 	Reason   string          `json:"reason,omitempty"`
@@ -53,8 +53,8 @@ var gemini = gateDialect{
 	},
 }
 
-// keepsEveryName refuses an edit that takes an argument away: Gemini CLI would
-// put it back, and run what nobody approved.
+// keepsEveryName refuses an edit that removes an argument. Gemini CLI would put
+// the argument back, and run a call that nobody approved.
 func keepsEveryName(before, after json.RawMessage) error {
 	var asked, edited map[string]json.RawMessage
 	if json.Unmarshal(before, &asked) != nil || json.Unmarshal(after, &edited) != nil {

@@ -15,18 +15,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// Events at which an agent at a desk is told the answers that came meanwhile.
+// Events at which an agent at a desk gets the answers that arrived in the meantime.
 const (
 	promptSubmit = "UserPromptSubmit"
 	turnStops    = "Stop"
 )
 
-// lockPause is the pause between two tries to be the one hook that tells.
+// lockPause is the pause between two tries to get the lock that lets only one hook report news.
 const lockPause = 20 * time.Millisecond
 
 var newsEvents = []string{sessionStart, promptSubmit, turnStops}
 
-// newsContext is what Claude Code and Codex add to the agent's context.
+// newsContext is a reply with text that Claude Code and Codex add to the agent's context.
 type newsContext struct {
 	Specific struct {
 		Event   string `json:"hookEventName"`
@@ -34,14 +34,14 @@ type newsContext struct {
 	} `json:"hookSpecificOutput"`
 }
 
-// newsGoOn lets a turn that would end go on with the answers.
+// newsGoOn is a reply that makes an ending turn continue with the answers.
 type newsGoOn struct {
 	Decision string `json:"decision"`
 	Reason   string `json:"reason"`
 }
 
-// news tells the agent the answers that its session has not read. Nothing that goes
-// wrong here keeps a person from working: it is said on standard error.
+// news gives the agent the answers that its session has not read. An error is printed on standard error; it must not
+// keep a person from working.
 func (h *gateHook) news(ctx context.Context) error {
 	if err := h.tellNews(ctx); err != nil {
 		fmt.Fprintf(h.err, "fermata: the answers to this session's questions were not read: %s\n", oneLine(hookError(err)))
@@ -56,9 +56,8 @@ func (h *gateHook) tellNews(ctx context.Context) error {
 	return err
 }
 
-// tellBy tells what came for the session in the given way, and notes that the agent was
-// told. It returns the questions that still wait. Of hooks that run at the same time one
-// tells.
+// tellBy passes the news of the session to tell, and records that the agent got it. It returns the questions that are
+// still pending. If several hooks run at the same time, only one reports.
 func (h *gateHook) tellBy(ctx context.Context, tell func(closed []*fermata.Question, words []taskWords) error) ([]*fermata.Question, error) {
 	notes, err := h.notes()
 	if err != nil || !h.isOfSession() || notes.Empty() {
@@ -100,15 +99,15 @@ func (h *gateHook) tellBy(ctx context.Context, tell func(closed []*fermata.Quest
 	return waiting, h.noteHanded(ctx, words)
 }
 
-// isOfSession reports whether the hook is one of a session at a desk, which has notes.
+// isOfSession reports whether the hook belongs to a session at a desk, which has notes.
 func (h *gateHook) isOfSession() bool { return h.in.SessionID != "" && h.Task == "" }
 
-// notes are those of the session.
+// notes returns the notes of the session.
 func (h *gateHook) notes() (agent.Notes, error) {
 	return agent.NotesOf("", h.runner+":"+h.in.SessionID)
 }
 
-// tasksOf are the tasks of the questions.
+// tasksOf returns the tasks of the questions.
 func tasksOf(questions []*fermata.Question) []string {
 	var ids []string
 	for _, q := range questions {
@@ -119,8 +118,8 @@ func tasksOf(questions []*fermata.Question) []string {
 	return ids
 }
 
-// askedOf reads the questions that have ended, and those that wait. One that is not
-// there any more is forgotten.
+// askedOf returns the questions that are closed, and those that are pending. It removes the note of a question that
+// does not exist.
 func (h *gateHook) askedOf(ctx context.Context, notes agent.Notes, ids []string) (closed, waiting []*fermata.Question, err error) {
 	ctx, cancel := context.WithTimeout(ctx, gateWithin)
 	defer cancel()
@@ -141,7 +140,7 @@ func (h *gateHook) askedOf(ctx context.Context, notes agent.Notes, ids []string)
 	return closed, waiting, nil
 }
 
-// newsOf is the reply to the event.
+// newsOf returns the reply to the event.
 func newsOf(event string, closed []*fermata.Question, words []taskWords) (any, error) {
 	text, err := newsText(closed, words)
 	if err != nil {
@@ -155,7 +154,7 @@ func newsOf(event string, closed []*fermata.Question, words []taskWords) (any, e
 	return out, nil
 }
 
-// newsText is what the agent is told.
+// newsText returns the text for the agent.
 func newsText(closed []*fermata.Question, words []taskWords) (string, error) {
 	var text strings.Builder
 	if len(closed) > 0 {
@@ -173,7 +172,8 @@ func newsText(closed []*fermata.Question, words []taskWords) (string, error) {
 	return text.String(), err
 }
 
-// newsLine tells how a question ended. One that the agent is to decide by itself says so.
+// newsLine returns a line of JSON that tells how a question ended. If the agent is to decide by itself, the line says
+// so.
 func newsLine(q *fermata.Question) ([]byte, error) {
 	news := map[string]any{
 		"question_id": q.ID, "question": q.Title, "status": q.Status, "decided_by": q.Resolution.DecidedBy,
@@ -197,5 +197,5 @@ func newsLine(q *fermata.Question) ([]byte, error) {
 	return json.Marshal(news)
 }
 
-// isNews reports whether the event asks for what came meanwhile.
+// isNews reports whether the event asks for news.
 func (h *gateHook) isNews() bool { return !h.Worker && slices.Contains(newsEvents, h.in.Event) }

@@ -12,8 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// An answer that came meanwhile is told once, in the way that the event takes, and a
-// question that still waits is not.
+// A new answer is reported once, in the form that the event needs. A pending question is not reported.
 func TestDeskIsToldTheAnswers(t *testing.T) {
 	answered := fermata.Question{ID: "q_1", Title: "Which?", Status: fermata.Answered, Resolution: &fermata.Resolution{
 		Status: fermata.Answered, DecidedBy: fermata.ActorHuman, At: time.Unix(0, 0), Answer: "green", Comment: "as always",
@@ -53,7 +52,7 @@ func TestDeskIsToldTheAnswers(t *testing.T) {
 	}
 }
 
-// Trouble with the answers never keeps a person from working.
+// An error with the answers never keeps a person from working.
 func TestDeskNewsNeverBlock(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()

@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// An agent at a desk that is told to decide by itself reads so, and not a bare withdrawal.
+// An agent at a desk that is to decide by itself reads exactly that, not only that the question was withdrawn.
 func TestNewsSayDecideYourself(t *testing.T) {
 	t.Parallel()
 	for _, typ := range []fermata.QuestionType{fermata.Approval, fermata.Blocking} {

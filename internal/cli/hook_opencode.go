@@ -20,14 +20,14 @@ Examples:
         fermata hook opencode --strict`
 }
 
-// openCodeOutput is what the plugin reads.
+// openCodeOutput is the reply of a hook that the plugin reads.
 type openCodeOutput struct {
 	Decision fermata.GateDecision `json:"decision"`
 	Reason   string               `json:"reason,omitempty"`
 	Input    json.RawMessage      `json:"input,omitempty"`
 }
 
-// openCode is how the plugin is talked to.
+// openCode defines how hooks talk to the plugin of opencode.
 var openCode = gateDialect{
 	runner: "opencode", before: "tool.execute.before", mcpPrefix: ownServer + "_",
 	decide: func(_ *hookEvent, v *fermata.GateVerdict) (any, error) {

@@ -6,7 +6,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// hookOutput is what Claude Code and Codex read.
+// hookOutput is the reply of a hook that Claude Code and Codex read.
 type hookOutput struct {
 	Specific hookSpecific `json:"hookSpecificOutput"`
 }
@@ -16,9 +16,9 @@ type hookSpecific struct {
 	Decision string          `json:"permissionDecision,omitempty"`
 	Reason   string          `json:"permissionDecisionReason,omitempty"`
 	Input    json.RawMessage `json:"updatedInput,omitempty"`
-	// Context is what the agent reads with the result of the call.
+	// Context is text that the agent reads with the result of the call.
 	Context string `json:"additionalContext,omitempty"`
-	// Permit answers a permission dialog.
+	// Permit is the answer to a permission dialog.
 	Permit *hookPermit `json:"decision,omitempty"`
 }
 
@@ -28,7 +28,8 @@ type hookPermit struct {
 	Message  string          `json:"message,omitempty"`
 }
 
-// hookStop ends the turn of the agent, in Claude Code and in Gemini CLI.
+// hookStop is a reply that ends the agent's turn in Claude Code and in Gemini
+// CLI.
 type hookStop struct {
 	Continue   bool   `json:"continue"`
 	StopReason string `json:"stopReason"`
@@ -36,17 +37,18 @@ type hookStop struct {
 
 func stopFor(question string) any { return hookStop{StopReason: waitingFor(question)} }
 
-// waitingFor is why an agent is stopped.
+// waitingFor returns the reason for stopping an agent.
 func waitingFor(question string) string { return "waiting for a person: " + question }
 
-// preToolUse is a verdict as Claude Code and Codex read it.
+// preToolUse returns a verdict in the form that Claude Code and Codex read.
 func preToolUse(v *fermata.GateVerdict) hookOutput {
 	return hookOutput{hookSpecific{
 		Event: "PreToolUse", Decision: string(v.Decision), Reason: v.Reason, Input: v.Input,
 	}}
 }
 
-// permissionRequest answers the dialog of Claude Code and Codex.
+// permissionRequest returns the answer to the permission dialog of Claude Code
+// and Codex.
 func permissionRequest(v *fermata.GateVerdict) hookOutput {
 	permit := &hookPermit{Behavior: "allow", Input: v.Input}
 	if v.Decision != fermata.GateAllow {
@@ -55,7 +57,7 @@ func permissionRequest(v *fermata.GateVerdict) hookOutput {
 	return hookOutput{hookSpecific{Event: "PermissionRequest", Permit: permit}}
 }
 
-// refuse is a verdict that keeps a call from running.
+// refuse returns a verdict that keeps a call from running.
 func refuse(reason string) *fermata.GateVerdict {
 	return &fermata.GateVerdict{Decision: fermata.GateDeny, Reason: reason}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// writesOutside reports whether the call may write a file outside of the folder in which
-// the agent works. A link out of the folder leads outside, and so does a path that
-// cannot be followed. A relative path has to stay inside wherever it begins: in that folder, and in the one that the event names.
+// writesOutside reports whether the call may write a file outside the agent's folder. A link out of the folder counts
+// as outside, and so does a path that cannot be followed. A relative path must stay inside from both starting points:
+// the agent's folder, and the folder that the event names.
 func (in *hookEvent) writesOutside() bool {
 	call := fermata.GateCall{Tool: in.Tool, Input: in.Input}
 	if !call.Writes() {
@@ -27,11 +27,11 @@ func (in *hookEvent) writesOutside() bool {
 	return false
 }
 
-// isBelow reports whether a path, as a tool takes it in the folder, leads below dir.
+// isBelow reports whether a path leads below dir, if a tool resolves it in the folder.
 func isBelow(dir, folder, path string) bool {
 	path, err := filePath(path)
 	if err != nil || strings.HasPrefix(path, "~") {
-		return false // some programs take it for the home of the user
+		return false // some programs read it as the user's home
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(folder, path)
@@ -40,7 +40,7 @@ func isBelow(dir, folder, path string) bool {
 	return err == nil && (end == dir || strings.HasPrefix(end, dir+string(filepath.Separator)))
 }
 
-// filePath returns the path to which an address of a file leads, and any other text as it is.
+// filePath returns the path of a file: address, and any other text as it is.
 func filePath(text string) (string, error) {
 	const scheme = "file:"
 	if len(text) < len(scheme) || !strings.EqualFold(text[:len(scheme)], scheme) {
@@ -56,7 +56,7 @@ func filePath(text string) (string, error) {
 	return address.Path, nil
 }
 
-// follow returns where a path leads. Of one that is not there yet it follows the folders that are.
+// follow returns where a path leads. If the path does not exist, it follows the folders that do.
 func follow(path string) (string, error) {
 	end, err := filepath.EvalSymlinks(path)
 	if !errors.Is(err, os.ErrNotExist) {

@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// An agent edits the files of its folder unasked, and no others.
+// An agent edits the files of its folder unasked, but no other files.
 func TestEditsOutsideOfTheFolderAreAsked(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
@@ -69,8 +69,8 @@ func TestEditsOutsideOfTheFolderAreAsked(t *testing.T) {
 	}
 }
 
-// The folder in which an agent edits unasked is the run's, whatever the event says: the one that the worker names, or the one in which the
-// hook was started.
+// The event cannot change the folder in which an agent edits unasked. It is the folder that the worker names, or the
+// folder in which the hook was started.
 func TestTheEventDoesNotSayWhichFolderIsTheAgents(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(`{"decision":"ask","question_id":"q_1","status":"pending"}`))

@@ -9,12 +9,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// oneAtATime is what the agent reads about a call that would ask while another
-// question waits.
+// oneAtATime is the refusal that an agent reads when its call would ask while another question is pending.
 const oneAtATime = "One question at a time: another one waits for a person already. Ask this when it is answered."
 
-// askUserQuestion puts the agent's own question to people, and gives the answer
-// back as the input of the call.
+// askUserQuestion asks people the agent's own question, and returns the answer as the input of the call.
 func (h *gateHook) askUserQuestion(ctx context.Context) (any, error) {
 	var in struct {
 		Questions []fermata.UserQuestion `json:"questions"`
@@ -30,7 +28,7 @@ func (h *gateHook) askUserQuestion(ctx context.Context) (any, error) {
 	})
 }
 
-// exitPlanMode asks people to approve the plan. At the deadline nobody has.
+// exitPlanMode asks people to approve the plan. A deadline never approves it.
 func (h *gateHook) exitPlanMode(ctx context.Context) (any, error) {
 	action, err := json.Marshal(map[string]any{"tool": h.in.Tool, "input": h.in.Input})
 	if err != nil {
@@ -71,8 +69,8 @@ func (h *gateHook) exitPlanMode(ctx context.Context) (any, error) {
 	})
 }
 
-// askOnce asks in the task under the id of the call, so that the same call finds
-// its question again. While that is pending the call is put off.
+// askOnce asks in the task with a key made from the call's id, so that the same call finds its question again. It
+// defers the call while the question is pending.
 func (h *gateHook) askOnce(ctx context.Context, a fermata.Ask, closed func(*fermata.Question) (any, error)) (any, error) {
 	a.IdempotencyKey = "claude:" + fermata.Digest([]string{h.Task, h.in.SessionID, h.in.CallID})
 	a.RunID = h.Run
@@ -89,14 +87,14 @@ func (h *gateHook) askOnce(ctx context.Context, a fermata.Ask, closed func(*ferm
 	}
 }
 
-// answered lets the call run with the answers.
+// answered returns a reply that lets the call run with the answers.
 func (h *gateHook) answered(q *fermata.Question) (any, error) {
 	input, err := agent.UserAnswers(h.in.Input, q)
 	return preToolUse(&fermata.GateVerdict{Decision: fermata.GateAllow, Reason: q.Resolution.Sentence(), Input: input}), err
 }
 
-// explainUnanswered says why a closed question has no answer, with the words of the person who
-// closed it, and what the agent does now.
+// explainUnanswered returns why a closed question has no answer, with the comment of the person who closed it, and
+// what the agent should do next.
 func explainUnanswered(q *fermata.Question) string {
 	if q.Resolution.DecideYourself {
 		return q.Refusal()

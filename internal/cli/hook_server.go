@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
-// namedServer returns the client of the server that the hook's own command line names.
-// Neither the address, nor the token, nor a proxy comes from the environment.
+// namedServer returns a client of the server that the hook's command line names. The environment gives neither the
+// address, nor the token, nor a proxy.
 func (h *gateHook) namedServer() (*client.Client, error) {
 	address := config.Canonical(h.Server)
 	token, err := h.readTokenFile(address)
@@ -33,8 +33,8 @@ func (h *gateHook) namedServer() (*client.Client, error) {
 	return client.New(address, token, client.WithUserAgent("fermata/"+h.hooks.version()), client.WithHTTPClient(&http.Client{Transport: transport}))
 }
 
-// readTokenFile returns the token for the server: what the file holds, or what was
-// stored for this server by `fermata login`. A file that is not there holds none.
+// readTokenFile returns the token for the server. It comes from the token file, or from the login that `fermata login`
+// stored for this server. A missing file means no token.
 func (h *gateHook) readTokenFile(address string) (string, error) {
 	if h.TokenFile == "" {
 		login, _, err := h.login()

@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// gateServer is a server that denies everything, and remembers who asked for what.
+// gateServer is a server that denies everything, and records the tokens and the calls.
 type gateServer struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -45,8 +45,7 @@ func (g *gateServer) asked() (tokens, calls []string) {
 	return g.tokens, g.calls
 }
 
-// A folder that anybody names in the environment lets no call pass: only a process that
-// the worker itself started is in its run.
+// A folder in the environment lets no call pass. Only a process that the worker itself started is in its run.
 func TestDeskHookStandsAsideInProvenRunsOnly(t *testing.T) {
 	server, held := newGateServer(t), t.TempDir()
 	forged := t.TempDir()
@@ -60,7 +59,7 @@ func TestDeskHookStandsAsideInProvenRunsOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	// This very process holds the folder, and is no child of itself.
+	// This process holds the folder, and is not a child of itself.
 	for _, folder := range []string{"x", "/", forged, held} {
 		t.Setenv(agent.FolderEnv, folder)
 		for _, program := range []string{"claude", "codex", "gemini", "opencode"} {
@@ -77,8 +76,8 @@ func TestDeskHookStandsAsideInProvenRunsOnly(t *testing.T) {
 	}
 }
 
-// What the installed hook is started with decides, and nothing of the environment: not the
-// server, not the token, not the task, not a proxy.
+// Only the command line of the installed hook decides. The environment changes neither the server, nor the token, nor
+// the task, nor a proxy.
 func TestInstalledHookIgnoresTheEnvironment(t *testing.T) {
 	server, other, right := newGateServer(t), newGateServer(t), fermata.NewSecret()
 	tokens := filepath.Join(t.TempDir(), "login.json")
@@ -110,8 +109,7 @@ func TestInstalledHookIgnoresTheEnvironment(t *testing.T) {
 	}
 }
 
-// A run's hook takes all from its own command line, and tells the runner which calls it
-// let through.
+// A run's hook reads everything from its own command line, and tells the runner which calls it let through.
 func TestWorkerHookIgnoresTheEnvironment(t *testing.T) {
 	server, other, folder, right := newGateServer(t), newGateServer(t), t.TempDir(), fermata.NewSecret()
 	token := filepath.Join(folder, agent.TokenFile)

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// longestWake is how long a hook waits to wake an idle session.
+	// longestWake is the longest time that a hook waits to wake an idle session.
 	longestWake = 7 * 24 * time.Hour
-	// wakeLook is how long it waits for people before it looks whether its program is there.
+	// wakeLook is how long a hook waits for people before it checks that its program is still running.
 	wakeLook = time.Minute
-	// wakePause is its pause while the server is away.
+	// wakePause is the pause while the server is away.
 	wakePause = 15 * time.Second
 )
 
@@ -31,9 +31,8 @@ const (
 	programEnv  = "CLAUDE_PID"
 )
 
-// wakeHook waits at the end of a turn until something comes for the session, tells it
-// on standard error and ends with the code that wakes the program. In every other case
-// it ends with 0: trouble wakes nobody.
+// wakeHook waits at the end of a turn for news of the session. It prints the news on standard error, and ends with the
+// exit code that wakes the program. In every other case it ends with 0: an error wakes nobody.
 func (s *session) wakeHook(ctx context.Context, f gateFlags, d gateDialect) error {
 	pid, err := strconv.Atoi(os.Getenv(programEnv))
 	if err != nil || os.Getenv(attendedEnv) != "1" {
@@ -57,9 +56,8 @@ func (s *session) wakeHook(ctx context.Context, f gateFlags, d gateDialect) erro
 	return nil
 }
 
-// awaitNews tells on standard error what comes for the session, and reports whether
-// anything did. It gives up when the session waits for nobody, when the program has
-// ended, and where another hook waits for it already.
+// awaitNews prints the session's news on standard error, and reports whether there was any. It gives up when the
+// session has no pending question, when the program has ended, or when another hook already waits for the session.
 func (h *gateHook) awaitNews(ctx context.Context, pid int) (bool, error) {
 	notes, err := h.notes()
 	if err != nil || !h.isOfSession() || notes.Empty() {
@@ -80,7 +78,7 @@ func (h *gateHook) awaitNews(ctx context.Context, pid int) (bool, error) {
 		case woken:
 			return true, err
 		case fermata.CodeOf(err) == fermata.CodeUnavailable, came:
-			// What came was told by another hook, or is not for the agent.
+			// Another hook reported the news, or the news is not for the agent.
 			pause(ctx, wakePause)
 			came = false
 		case err != nil || len(waiting) == 0:
@@ -92,7 +90,7 @@ func (h *gateHook) awaitNews(ctx context.Context, pid int) (bool, error) {
 	return false, nil
 }
 
-// tellWoken writes what the program tells its agent when it is woken.
+// tellWoken prints the text that the program gives its agent when it is woken.
 func (h *gateHook) tellWoken(closed []*fermata.Question, words []taskWords) error {
 	text, err := newsText(closed, words)
 	if err == nil {
@@ -101,8 +99,7 @@ func (h *gateHook) tellWoken(closed []*fermata.Question, words []taskWords) erro
 	return err
 }
 
-// awaitAny waits for a while until one of the questions ends or words come for it, and
-// reports whether that happened.
+// awaitAny waits for a while until one of the questions is closed or gets a message. It reports whether that happened.
 func (h *gateHook) awaitAny(ctx context.Context, questions []*fermata.Question) bool {
 	ctx, cancel := context.WithTimeout(ctx, wakeLook)
 	defer cancel()
@@ -116,7 +113,7 @@ func (h *gateHook) awaitAny(ctx context.Context, questions []*fermata.Question) 
 	return <-ended == nil
 }
 
-// isRunning reports whether a process is there.
+// isRunning reports whether the process exists.
 func isRunning(pid int) bool {
 	p, err := os.FindProcess(pid)
 	return err == nil && p.Signal(syscall.Signal(0)) == nil

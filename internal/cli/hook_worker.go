@@ -15,8 +15,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// inWorker takes an event of an agent that a worker runs, and notes for the runner
-// whether a call was let through: one that ran without was not gated.
+// inWorker handles an event of a worker's agent. It leaves a note for the runner about each call that it passed or
+// refused. A call that ran without such a note was not gated.
 func (h *gateHook) inWorker(ctx context.Context) error {
 	err := h.attend(ctx)
 	if h.in.Event != h.before || h.folder == "" {
@@ -25,7 +25,7 @@ func (h *gateHook) inWorker(ctx context.Context) error {
 	return errors.Join(err, h.noteCall(err == nil && h.passed))
 }
 
-// noteCall leaves a note about the call.
+// noteCall writes the note about a call.
 func (h *gateHook) noteCall(passed bool) error {
 	name := agent.NameCall(passed, cmp.Or(h.in.CallID, h.in.Tool)) + rand.Text()
 	calls := filepath.Join(h.folder, agent.CallsFolder)
@@ -35,8 +35,8 @@ func (h *gateHook) noteCall(passed bool) error {
 	return os.WriteFile(filepath.Join(calls, name), nil, 0o600)
 }
 
-// attend takes the event. What people have to decide stops the agent; the worker
-// resumes it with the answer.
+// attend handles the event. A call that a person has to decide stops the agent, and the worker resumes it with the
+// answer.
 func (h *gateHook) attend(ctx context.Context) error {
 	if h.Task == "" {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "there is no task: FERMATA_TASK is not set").
@@ -49,7 +49,7 @@ func (h *gateHook) attend(ctx context.Context) error {
 		return h.say(h.afterAsk(), nil)
 	case h.isOwnTool() || h.after != "" && h.in.Event == h.after:
 		h.passed = true
-		return nil // asking needs no permission, and what ran is no call any more
+		return nil // an agent may always ask, and a tool that has run needs no check
 	case h.in.Event != h.before:
 		return h.unknown()
 	}
@@ -64,15 +64,14 @@ func (h *gateHook) attend(ctx context.Context) error {
 
 func (h *gateHook) isHarmless() bool { return h.harmless != nil && h.harmless(&h.in) }
 
-// isNamed reports whether a rule names the call, or nothing may run for the
-// task any more.
+// isNamed reports whether a rule names the call, or no call of the task may run.
 func (h *gateHook) isNamed(ctx context.Context, call fermata.GateCall) (bool, error) {
 	call.DryRun = true
 	v, err := h.ask(ctx, call)
 	return err == nil && (v.Rule != nil || v.DecidedBy == fermata.ActorSystem), err
 }
 
-// afterAsk ends the turn when what the agent asked waits for a person.
+// afterAsk ends the turn if the agent's question is pending.
 func (h *gateHook) afterAsk() any {
 	tool := h.in.MCPContext.Tool
 	if tool == "" {
@@ -80,7 +79,7 @@ func (h *gateHook) afterAsk() any {
 	}
 	for _, text := range toolTexts(h.in.Response) {
 		if id := agent.Awaits(tool, h.in.Input, text); id != "" {
-			// Where this fails, the runner does not take the stop for Fermata's, and says so.
+			// If this fails, the runner does not know that Fermata stopped the agent, and reports that.
 			_ = h.leave(agent.StoppedFile, id)
 			return stopFor(id)
 		}
@@ -88,8 +87,7 @@ func (h *gateHook) afterAsk() any {
 	return nil
 }
 
-// putOff lets the agent end before a call that a person has to decide. Its runner
-// finds the question.
+// putOff ends the turn before a call that a person has to decide. The runner finds the question.
 func (h *gateHook) putOff(question string) (any, error) {
 	if h.pause != nil {
 		return h.pause(h, question)
@@ -106,7 +104,7 @@ func (h *gateHook) leave(name, text string) error {
 	if h.folder == "" {
 		return nil
 	}
-	// The runner may look at any time, and never sees half of it.
+	// The runner may read the file at any time, and must not see half of it.
 	path := filepath.Join(h.folder, name)
 	file, err := os.CreateTemp(h.folder, name+"-*")
 	if err != nil {
@@ -119,8 +117,8 @@ func (h *gateHook) leave(name, text string) error {
 	return os.Rename(file.Name(), path)
 }
 
-// mayDefer reports whether this call is the one that the turn puts off: of two,
-// Claude Code would forget the first.
+// mayDefer reports whether the turn may defer this call. If a turn deferred two calls, Claude Code would forget the
+// first one.
 func (h *gateHook) mayDefer() (bool, error) {
 	if h.folder == "" {
 		return true, nil

@@ -43,10 +43,10 @@ func (c *inboxCommand) Run(ctx context.Context, s *session) error {
 	return m.run(ctx)
 }
 
-// run shows the inbox until the person leaves. While an editor has the
-// terminal there is no program at all: one that only lends its terminal
-// (tea.ExecProcess) may stop its redraw timer after it was started again, and
-// shows nothing from then on.
+// run shows the inbox until the person leaves. While an editor uses the
+// terminal, no bubbletea program runs. A program that only lends its terminal
+// (tea.ExecProcess) may stop its redraw timer after it restarts, and then shows
+// nothing.
 func (m *inbox) run(ctx context.Context) error {
 	for {
 		if err := m.show(ctx); err != nil || m.editing == "" {
@@ -58,7 +58,7 @@ func (m *inbox) run(ctx context.Context) error {
 	}
 }
 
-// show fills the screen until the person leaves or edits.
+// show shows the inbox until the person leaves or edits.
 func (m *inbox) show(ctx context.Context) error {
 	following, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -78,7 +78,7 @@ func (m *inbox) show(ctx context.Context) error {
 	return nil
 }
 
-// follow tells the inbox of events, and of a connection that breaks.
+// follow sends events, and the state of the connection, to the inbox.
 func (m *inbox) follow(ctx context.Context, program *tea.Program) {
 	err := m.s.client.Stream(ctx, client.StreamQuery{
 		OnOpen: func() { program.Send(inboxLive(true)) }, OnReset: func() { program.Send(inboxLive(true)) },
@@ -94,23 +94,23 @@ func (m *inbox) follow(ctx context.Context, program *tea.Program) {
 
 // Messages of the inbox.
 type (
-	// inboxLive says whether events come in.
+	// inboxLive reports whether events arrive.
 	inboxLive   bool
 	inboxEvent  struct{ *fermata.Event }
 	inboxFailed struct{ err error }
 	inboxTick   time.Time
-	// inboxLoaded is the list as it is now.
+	// inboxLoaded is the list as the server has it.
 	inboxLoaded struct {
 		list []*fermata.Question
 		skew time.Duration
 		err  error
 	}
-	// inboxRead is one question read anew.
+	// inboxRead is one question that was read again.
 	inboxRead struct {
 		q   *fermata.Question
 		err error
 	}
-	// inboxDone is what became of something that was sent.
+	// inboxDone is the result of a request.
 	inboxDone struct {
 		q    *fermata.Question
 		said string
@@ -118,7 +118,7 @@ type (
 	}
 )
 
-// load reads what waits, and the clock of the server.
+// load reads the pending questions and the clock of the server.
 func (m *inbox) load() tea.Cmd {
 	m.loading, m.stale = true, false
 	return func() tea.Msg {
@@ -138,10 +138,10 @@ func (m *inbox) load() tea.Cmd {
 	}
 }
 
-// longestInbox is how many questions are read at once.
+// longestInbox is the largest number of questions that the inbox reads.
 const longestInbox = 1000
 
-// reread reads a question of the list anew.
+// reread reads a question of the list again.
 func (m *inbox) reread(id string) tea.Cmd {
 	return func() tea.Msg {
 		q, err := m.s.client.Question(m.ctx, id)

@@ -13,8 +13,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// approve approves an action whose end was on the screen. Where much is at
-// risk, the word itself is typed.
+// approve approves an action after its end was on the screen. If the risk is
+// high or critical, the person must type the word "approve".
 func (m *inbox) approve(q *fermata.Question) tea.Cmd {
 	if err := checkShown(q, ""); err != nil {
 		m.said = errorText(err)
@@ -80,8 +80,8 @@ func (m *inbox) extend(q *fermata.Question, text string) tea.Cmd {
 	}
 }
 
-// handleSent takes what became of something that was sent. After an answer the next
-// question is shown; where somebody was first, it says who.
+// handleSent handles the result of a request. After an answer it shows the next
+// question. If another person answered first, it shows the name of that person.
 func (m *inbox) handleSent(msg inboxDone) tea.Cmd {
 	m.busy = false
 	if msg.err != nil {
@@ -99,7 +99,7 @@ func (m *inbox) handleSent(msg inboxDone) tea.Cmd {
 	return m.refresh()
 }
 
-// chooseNext leaves a question that is settled and chooses the one behind it.
+// chooseNext leaves a closed question and selects the next one.
 func (m *inbox) chooseNext(settled *fermata.Question) {
 	list := m.filteredList()
 	i := m.indexOfChosen(list)
@@ -142,8 +142,8 @@ func (m *inbox) openEditor(q *fermata.Question) tea.Cmd {
 	return tea.Quit
 }
 
-// takeEdited reads what the person wrote. An edited action is shown whole
-// before it can be approved; answers are sent from the form.
+// takeEdited reads the edited file. An edited action must be shown completely
+// before the person can approve it. Edited answers are sent from the form.
 func (m *inbox) takeEdited(path string, failed error) {
 	q := m.current()
 	data, err := os.ReadFile(path)
@@ -175,7 +175,7 @@ func (m *inbox) takeEdited(path string, failed error) {
 	m.form.review(values)
 }
 
-// changes are the lines of an action that were changed, as a diff.
+// changes returns the changed lines of an action as a diff.
 func changes(asked, edited []byte) string {
 	text := string(diff.Diff("asked", []byte(indentJSON(asked)+"\n"), "edited", []byte(indentJSON(edited)+"\n")))
 	if _, hunks, ok := strings.Cut(text, "\n+++ edited\n"); ok {

@@ -13,16 +13,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// inboxForm takes the answer of a question, item by item, and shows several
-// once more before they are sent.
+// inboxForm takes the answer to a question item by item. It shows several values for review before they are sent.
 type inboxForm struct {
 	q      *fermata.Question
 	at     int
 	values map[string]any
-	// row is the selected line, picked the lines of several that are chosen.
+	// row is the selected line. picked holds the chosen lines of a multiple choice.
 	row    int
 	picked map[int]bool
-	// typing says that text is being typed.
+	// typing reports whether the person is typing text.
 	typing bool
 	input  textinput.Model
 	err    string
@@ -34,17 +33,17 @@ func newInboxForm(q *fermata.Question) *inboxForm {
 	return f
 }
 
-// review goes to the end with the values.
+// review goes to the last page with the values.
 func (f *inboxForm) review(values map[string]any) {
 	f.values, f.at, f.typing = values, len(f.q.Items), false
 }
 
-// reviewing says that all is answered and nothing was sent yet.
+// reviewing reports whether every item has an answer and nothing was sent.
 func (f *inboxForm) reviewing() bool { return f.at >= len(f.q.Items) }
 
 func (f *inboxForm) item() *fermata.Item { return &f.q.Items[f.at] }
 
-// enter begins with an item, at what was answered before or at what the asker suggests.
+// enter starts an item with its earlier answer, or with the suggested value.
 func (f *inboxForm) enter(at int) {
 	f.at, f.row, f.err, f.typing = at, 0, "", false
 	f.picked = map[int]bool{}
@@ -80,7 +79,7 @@ func (f *inboxForm) enter(at int) {
 	}
 }
 
-// write begins to type text.
+// write starts the input of text.
 func (f *inboxForm) write(text string) {
 	f.typing, f.input = true, textinput.New()
 	f.input.Prompt = "> "
@@ -89,7 +88,7 @@ func (f *inboxForm) write(text string) {
 	f.input.Focus()
 }
 
-// Lines that are no options.
+// Lines that are not options.
 const (
 	rowOther = "other …"
 	rowNone  = "(no answer)"
@@ -97,7 +96,7 @@ const (
 	rowNo    = "no"
 )
 
-// rows are the lines to choose from; text, numbers and dates have none.
+// rows returns the lines to choose from. Text, numbers and dates have none.
 func (f *inboxForm) rows() []string {
 	it := f.item()
 	var rows []string
@@ -121,7 +120,7 @@ func (f *inboxForm) rows() []string {
 	case fermata.ResponseApproval:
 		rows = []string{fermata.Reject, fermata.Approve}
 	case fermata.ResponseText, fermata.ResponseNumber, fermata.ResponseDate:
-		// These are typed.
+		// The person types these.
 	}
 	if len(rows) > 0 && !it.IsRequired() {
 		rows = append(rows, rowNone)
@@ -129,7 +128,7 @@ func (f *inboxForm) rows() []string {
 	return rows
 }
 
-// formKey takes a key of the form.
+// formKey handles a key in the form.
 func (m *inbox) formKey(k tea.KeyPressMsg) tea.Cmd {
 	f := m.form
 	name := k.String()
@@ -174,7 +173,7 @@ func (m *inbox) formKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// pickRow takes the line that was chosen.
+// pickRow handles the chosen line.
 func (m *inbox) pickRow(row string) tea.Cmd {
 	f := m.form
 	it := f.item()
@@ -196,7 +195,7 @@ func (m *inbox) pickRow(row string) tea.Cmd {
 	}
 }
 
-// chosenValues are the values of the lines that are picked.
+// chosenValues returns the values of the chosen lines.
 func (f *inboxForm) chosenValues() []string {
 	list := []string{}
 	for i, o := range f.item().Options {
@@ -207,7 +206,7 @@ func (f *inboxForm) chosenValues() []string {
 	return list
 }
 
-// typeKey takes a key of text that is typed.
+// typeKey handles a key while the person types text.
 func (m *inbox) typeKey(k tea.KeyPressMsg) tea.Cmd {
 	f := m.form
 	it := f.item()
@@ -232,7 +231,7 @@ func (m *inbox) typeKey(k tea.KeyPressMsg) tea.Cmd {
 	return m.take(v)
 }
 
-// take checks a value and goes on to the next item.
+// take checks a value, stores it and goes to the next item.
 func (m *inbox) take(v any) tea.Cmd {
 	f := m.form
 	v, err := f.item().Normalize(v)
@@ -244,7 +243,7 @@ func (m *inbox) take(v any) tea.Cmd {
 	return m.goToNextItem()
 }
 
-// goToNextItem goes to the next item. A single answer that is not dangerous is sent.
+// goToNextItem goes to the next item. If the question has only one item, it sends an answer that is not dangerous.
 func (m *inbox) goToNextItem() tea.Cmd {
 	f := m.form
 	f.enter(f.at + 1)
@@ -254,7 +253,7 @@ func (m *inbox) goToNextItem() tea.Cmd {
 	return nil
 }
 
-// reviewKey takes a key of the last page.
+// reviewKey handles a key on the last page.
 func (m *inbox) reviewKey(name string) tea.Cmd {
 	danger := delicate(m.form.q, m.form.values)
 	switch {
@@ -272,7 +271,7 @@ func (m *inbox) submit() tea.Cmd {
 	return m.send(f.q, f.values)
 }
 
-// lines draws the form in at most height lines.
+// lines returns the form in at most height lines.
 func (f *inboxForm) lines(p printer, height int) []string {
 	if f.reviewing() {
 		return f.reviewLines(p)
@@ -304,7 +303,7 @@ func (f *inboxForm) lines(p printer, height int) []string {
 	return append(lines, p.dim(ansi.Truncate(keys+", esc leaves", p.width, "…")))
 }
 
-// rowLines are the lines to choose from, around the selected one.
+// rowLines returns the lines to choose from, around the selected one.
 func (f *inboxForm) rowLines(p printer, room int) []string {
 	rows := f.rows()
 	first := min(max(f.row-room+1, 0), max(len(rows)-room, 0))

@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// inboxKeys is the help: what the keys do.
+// inboxKeys is the help text for the keys.
 var inboxKeys = [][2]string{
 	{"j k ↓ ↑", "next and previous question; in a question: a line down and up"},
 	{"space b", "a page down and up"},
@@ -26,8 +26,8 @@ var inboxKeys = [][2]string{
 	{"? q", "this help; leave"},
 }
 
-// key takes a key: of the line that is asked for, of the form, of the question
-// or of the list, whichever is on top.
+// key handles a key for the topmost part of the screen: the input line, the
+// help, the form, the question or the list.
 func (m *inbox) key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	switch {
@@ -155,7 +155,7 @@ func (m *inbox) questionKey(name string) tea.Cmd {
 	return nil
 }
 
-// act does what a person wants with a pending question.
+// act runs the command of a key for a pending question.
 func (m *inbox) act(q *fermata.Question, name string) tea.Cmd {
 	switch name {
 	case "m":
@@ -197,7 +197,7 @@ func (m *inbox) act(q *fermata.Question, name string) tea.Cmd {
 	}
 }
 
-// prompt asks for a line at the bottom of the screen.
+// prompt opens an input line at the bottom of the screen.
 func (m *inbox) prompt(label, text string, done func(string) tea.Cmd) tea.Cmd {
 	input := textinput.New()
 	input.Prompt = ""
@@ -222,7 +222,8 @@ func (m *inbox) askKey(k tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
-// paste takes pasted text where text is typed, and nowhere else.
+// paste inserts pasted text where the person types text, and ignores it
+// elsewhere.
 func (m *inbox) paste(msg tea.PasteMsg) tea.Cmd {
 	var cmd tea.Cmd
 	switch {

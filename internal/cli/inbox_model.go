@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// inbox is the full-screen inbox: a list, and one question at a time.
+// inbox is the full-screen inbox. It shows a list, or one question.
 type inbox struct {
 	ctx     context.Context //nolint:containedctx // the screen lives as long as the command
 	s       *session
@@ -20,34 +20,34 @@ type inbox struct {
 	project string
 
 	width, height int
-	// skew is how far the server's clock is ahead.
+	// skew is how far the server's clock is ahead of this machine's.
 	skew time.Duration
 	live bool
-	// loading says that the list is being read, stale that it must be again.
+	// loading reports whether the list is being read. stale reports whether it must be read again.
 	loading, stale, loaded bool
 
 	list []*fermata.Question
-	// chosen is the id of the selected question; it stays wherever the list
-	// moves. top is the first row on the screen.
+	// chosen is the id of the selected question. It stays selected when the list changes. top is the first row on the
+	// screen.
 	chosen string
 	top    int
 	filter string
 
-	// reading says that the chosen question fills the screen, from line scroll on.
+	// reading reports whether the chosen question fills the screen, from line scroll on.
 	reading bool
 	scroll  int
-	// read is how many of the question's lines were on the screen, from the
-	// first on and without a gap; seen are the actions of which all were.
+	// read is how many lines of the question were on the screen, from the first one on and without a gap. seen holds
+	// the actions whose lines were all on the screen.
 	read    int
 	seen    map[string]bool
 	comment string
 	form    *inboxForm
 	ask     *inboxAsk
-	// edited is what the person made of an action.
+	// edited is the action as the person edited it.
 	edited []byte
-	// bytes shows the exact bytes of the action.
+	// bytes reports whether the exact bytes of the action are shown.
 	bytes bool
-	// editing is the file that the person asked to edit.
+	// editing is the file that the person wants to edit.
 	editing string
 	help    bool
 	helpTop int
@@ -56,7 +56,7 @@ type inbox struct {
 	err     error
 }
 
-// inboxAsk is a line that is asked for at the bottom.
+// inboxAsk is an input line at the bottom of the screen.
 type inboxAsk struct {
 	label string
 	input textinput.Model
@@ -71,7 +71,7 @@ func (m *inbox) now() time.Time { return m.s.now().Add(m.skew) }
 
 func (m *inbox) Init() tea.Cmd { return tea.Batch(m.load(), inboxClock()) }
 
-// Update takes what happens: to the terminal, on the server, on the keyboard.
+// Update handles a message: of the terminal, the server or the keyboard.
 func (m *inbox) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
 	m.notice()
@@ -110,7 +110,7 @@ func (m *inbox) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// refresh reads the list, once at a time.
+// refresh reads the list. If a read is under way, it makes that read repeat.
 func (m *inbox) refresh() tea.Cmd {
 	if m.loading {
 		m.stale = true
@@ -119,7 +119,7 @@ func (m *inbox) refresh() tea.Cmd {
 	return m.load()
 }
 
-// handleEvent takes an event of a question.
+// handleEvent handles an event of a question.
 func (m *inbox) handleEvent(e *fermata.Event) tea.Cmd {
 	if e.QuestionID == m.chosen {
 		return tea.Batch(m.reread(e.QuestionID), m.refresh())
@@ -127,8 +127,8 @@ func (m *inbox) handleEvent(e *fermata.Event) tea.Cmd {
 	return m.refresh()
 }
 
-// handleList takes the list as it is now. The chosen question stays on its line,
-// also when it has been closed meanwhile: it goes when the person moves on.
+// handleList handles the list from the server. The chosen question stays on its line even if it is closed, and
+// disappears when the person leaves it.
 func (m *inbox) handleList(msg inboxLoaded) tea.Cmd {
 	m.loading = false
 	if msg.err != nil {
@@ -155,7 +155,7 @@ func (m *inbox) handleList(msg inboxLoaded) tea.Cmd {
 	return cmd
 }
 
-// reloadList reads the list once more if something happened meanwhile.
+// reloadList reads the list again if an event came during the last read.
 func (m *inbox) reloadList() tea.Cmd {
 	if m.stale {
 		return m.load()
@@ -163,7 +163,7 @@ func (m *inbox) reloadList() tea.Cmd {
 	return nil
 }
 
-// replace puts a question that was read anew in its place.
+// replace stores a question that was read again.
 func (m *inbox) replace(q *fermata.Question) {
 	if q == nil {
 		return
@@ -178,7 +178,8 @@ func (m *inbox) replace(q *fermata.Question) {
 	}
 }
 
-// filteredList is the list behind the filter. An id fits by its ending, as lists show it: a word stands in an id by chance.
+// filteredList returns the questions that match the filter. An id matches by its ending, as lists show it, because a
+// short word could be part of an id by chance.
 func (m *inbox) filteredList() []*fermata.Question {
 	if m.filter == "" {
 		return m.list
@@ -194,12 +195,12 @@ func (m *inbox) filteredList() []*fermata.Question {
 	return list
 }
 
-// indexOfChosen is the place of the chosen question in the list, -1 when it is not there.
+// indexOfChosen returns the index of the chosen question in the list, or -1.
 func (m *inbox) indexOfChosen(list []*fermata.Question) int {
 	return slices.IndexFunc(list, func(q *fermata.Question) bool { return q.ID == m.chosen })
 }
 
-// current is the chosen question.
+// current returns the chosen question.
 func (m *inbox) current() *fermata.Question {
 	for _, q := range m.list {
 		if q.ID == m.chosen {
@@ -209,8 +210,7 @@ func (m *inbox) current() *fermata.Question {
 	return nil
 }
 
-// move selects the question n places further. What is closed goes when the
-// person leaves it.
+// move selects the question n places further. A closed question disappears when the person leaves it.
 func (m *inbox) move(n int) {
 	list := m.filteredList()
 	if len(list) == 0 {
@@ -231,13 +231,13 @@ func (m *inbox) move(n int) {
 	}
 }
 
-// choose selects a question, from its beginning.
+// choose selects a question and shows it from its beginning.
 func (m *inbox) choose(id string) {
 	m.chosen, m.scroll, m.read, m.comment, m.form, m.ask, m.edited, m.bytes = id, 0, 0, "", nil, nil, nil, false
 }
 
-// notice keeps the places on the screen within it, a question of the list
-// selected, and remembers the actions whose end was shown.
+// notice keeps the scroll positions within the screen, keeps a question of the list selected, and records the actions
+// whose end was shown.
 func (m *inbox) notice() {
 	list := m.filteredList()
 	if !m.reading && m.ask == nil && m.indexOfChosen(list) < 0 && len(list) > 0 {
@@ -259,8 +259,7 @@ func (m *inbox) notice() {
 	}
 }
 
-// consent names what a person who approves has read: the action, or what it
-// was edited to.
+// consent returns the key of the text that an approving person has read: the action, or the edited action.
 func (m *inbox) consent(q *fermata.Question) string {
 	if m.edited != nil {
 		return q.ID + fermata.HashAction(m.edited)
@@ -268,7 +267,7 @@ func (m *inbox) consent(q *fermata.Question) string {
 	return q.ID + q.ActionHash
 }
 
-// errorText is an error on one line, with what to do about it.
+// errorText returns an error and its hint on one line.
 func errorText(err error) string {
 	text := oneLine(err.Error())
 	if e, ok := asError(err); ok && e.Hint != "" {

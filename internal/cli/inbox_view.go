@@ -23,7 +23,7 @@ func (m *inbox) printer() printer {
 	return printer{color: m.s.color, width: max(m.width, 20), term: true}
 }
 
-// screen is the lines of the screen, as many as it has.
+// screen returns the lines of the whole screen.
 func (m *inbox) screen() []string {
 	p := m.printer()
 	lines := []string{m.header(p)}
@@ -53,7 +53,7 @@ func (m *inbox) screen() []string {
 	return lines[:min(len(lines), max(m.height, 1))]
 }
 
-// header says where one is.
+// header returns the first line: the list or the position in it, the person and the filter.
 func (m *inbox) header(p printer) string {
 	text := fmt.Sprintf("fermata inbox · %d waiting", len(m.list))
 	if m.reading {
@@ -75,10 +75,10 @@ func (m *inbox) header(p printer) string {
 	return p.bold(text)
 }
 
-// rows is how many questions fit.
+// rows returns how many questions fit on the screen.
 func (m *inbox) rows() int { return max(m.height-1-len(m.bottom(m.printer())), 1) }
 
-// room is how many lines of a question fit.
+// room returns how many lines of a question fit on the screen.
 func (m *inbox) room() int {
 	if m.current() == nil {
 		return m.rows()
@@ -104,7 +104,7 @@ func (m *inbox) listLines(p printer) []string {
 	return lines
 }
 
-// row is a question on one line: what it is, how long there is, how it is asked.
+// row returns a question on one line: its type, the time left, and its title with facts.
 func (m *inbox) row(p printer, q *fermata.Question) string {
 	mark, kind := "  ", "?"
 	if q.Type == fermata.Approval {
@@ -146,9 +146,8 @@ func (m *inbox) row(p printer, q *fermata.Question) string {
 	}
 }
 
-// titleWithFacts is the title of a question, how many items it has, its votes and its
-// task, on one line. A long title leaves room for the items and the votes; the task
-// gets what is left.
+// titleWithFacts returns the title of a question, its number of items, its votes and its task on one line. A long
+// title is cut to leave room for the items and the votes. The task gets the rest of the line.
 func titleWithFacts(q *fermata.Question, room int) string {
 	facts := ""
 	for _, fact := range factsBesideRisk(q) {
@@ -162,7 +161,7 @@ func titleWithFacts(q *fermata.Question, room int) string {
 	return ansi.Truncate(line, room, "…")
 }
 
-// text is the whole question, and what the person made of its action.
+// text returns the whole question, with the person's changes to its action.
 func (m *inbox) text(q *fermata.Question) []string {
 	var buf bytes.Buffer
 	p := m.printer()
@@ -177,8 +176,7 @@ func (m *inbox) text(q *fermata.Question) []string {
 	return strings.Split(strings.TrimRight(buf.String(), "\n"), "\n")
 }
 
-// questionFoot is what stands below a question: how much is left to read, the
-// comment, the form.
+// questionFoot returns the lines below a question: how much is left to read, the comment and the form.
 func (m *inbox) questionFoot(p printer, lines int) []string {
 	rule := strings.Repeat("─", p.width)
 	if lines > 0 {
@@ -203,8 +201,7 @@ func (m *inbox) questionFoot(p printer, lines int) []string {
 	return foot
 }
 
-// bottom is the last line: what is asked for, what was said, or the keys. What
-// was said may need some more.
+// bottom returns the last line: an input line, a message or the keys. A message may need several lines.
 func (m *inbox) bottom(p printer) []string {
 	line := m.bottomLine(p)
 	if m.ask == nil && m.said == "" && !m.help && !m.reading && !m.busy && m.current() != nil {
@@ -239,8 +236,7 @@ func (m *inbox) bottomLine(p printer) string {
 	}
 }
 
-// questionKeys are the keys that do something with a pending question as it is
-// on the screen.
+// questionKeys returns the keys that act on a pending question in its present state.
 func (m *inbox) questionKeys(q *fermata.Question) string {
 	var keys []string
 	switch {

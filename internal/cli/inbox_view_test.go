@@ -28,7 +28,7 @@ func TestARowOfTheInboxSaysWhatAQuestionBelongsTo(t *testing.T) {
 	}
 }
 
-// Ids are random: each two letters stand in one of forty.
+// Ids are random, so a given pair of letters occurs in one of forty.
 func TestTheFilterOfTheInboxFindsAnIdByItsEnding(t *testing.T) {
 	t.Parallel()
 	m := newInbox(t.Context(), &session{now: func() time.Time { return noon }, width: 80}, &whoami{})

@@ -32,17 +32,17 @@ Examples:
     fermata install claude --remove`
 }
 
-// configFile is one file of a program's configuration, and what belongs in it.
+// configFile is one configuration file of a program, and how to edit it.
 type configFile struct {
 	path string
-	// edit returns the content with Fermata's part, or without it.
+	// edit returns the content with Fermata's part, or without it if remove is true.
 	edit func(content []byte, remove bool) ([]byte, error)
 }
 
-// installation is what a program needs.
+// installation holds the changes that a program needs.
 type installation struct {
 	files []configFile
-	// notes are for the person, after it is written.
+	// notes are printed for the person after the files are written.
 	notes []string
 }
 
@@ -74,8 +74,8 @@ func (c *installCommand) Run(s *session) error {
 	return nil
 }
 
-// tellToken says that there is no token for the hooks. Where the server takes programs of
-// its own machine for a person, it needs none.
+// tellToken tells the person that the hooks have no token. A server that takes programs of its own machine for a
+// person needs none.
 func (c *installCommand) tellToken(s *session) error {
 	login, file, err := s.login()
 	if err != nil {
@@ -104,18 +104,18 @@ func (c *installCommand) plan(s *session) (*installation, error) {
 	}
 }
 
-// fileEdit is what becomes of one file. A nil after removes it.
+// fileEdit is the change of one file. A nil after removes the file.
 type fileEdit struct {
-	// name is what the person calls the file, path where it really is.
+	// name is the file name that the person knows. path is the real path.
 	name, path    string
 	exists        bool
 	before, after []byte
-	// without returns a copy of the file without Fermata's part.
+	// without returns the content without Fermata's part.
 	without func(content []byte) ([]byte, error)
 }
 
-// edits works out what is to be changed, in all files before the first is
-// written: half an installation would let an agent ask but gate nothing.
+// edits computes the changes of all files before the first file is written. Half an installation would let an agent
+// ask but check no call.
 func (c *installCommand) edits(plan *installation) ([]fileEdit, error) {
 	var edits []fileEdit
 	for _, f := range plan.files {
@@ -133,7 +133,7 @@ func (c *installCommand) edits(plan *installation) ([]fileEdit, error) {
 func (c *installCommand) edit(f configFile) (fileEdit, error) {
 	e := fileEdit{name: f.path, path: f.path, without: func(content []byte) ([]byte, error) { return f.edit(content, true) }}
 	if target, err := filepath.EvalSymlinks(f.path); err == nil {
-		// A link to where the file is kept stays one.
+		// A link stays a link; the file behind it changes.
 		e.path = target
 	}
 	var err error
@@ -149,7 +149,7 @@ func (c *installCommand) edit(f configFile) (fileEdit, error) {
 	return e, nil
 }
 
-// apply changes one file, or says how it would.
+// apply changes one file. In a dry run it prints the change.
 func (c *installCommand) apply(s *session, e fileEdit) error {
 	if c.DryRun {
 		s.talk().line("dry run: would %s %s", e.verb(), e.name)
@@ -175,8 +175,8 @@ func (e fileEdit) write() error {
 	return replaceFile(e.path, e.after)
 }
 
-// removeCopies removes the copies of the file in which nothing stands but what is in the
-// file now, and Fermata's part. A copy in which a person wrote something else stays.
+// removeCopies removes the backup copies that hold nothing but the present content and Fermata's part. A copy with
+// other text of a person stays.
 func (e fileEdit) removeCopies() error {
 	dir, file := filepath.Split(e.path)
 	entries, err := os.ReadDir(cmp.Or(dir, "."))
@@ -201,7 +201,7 @@ func (e fileEdit) removeCopies() error {
 	return errors.Join(errs...)
 }
 
-// backupMark stands between the name of a file and the time of its copy.
+// backupMark separates the name of a file from the time of its backup copy.
 const backupMark = ".backup-"
 
 func (e fileEdit) verb() string {
@@ -215,7 +215,7 @@ func (e fileEdit) verb() string {
 	}
 }
 
-// backUp keeps a copy of a file under a name that is free.
+// backUp stores a backup copy of a file under a free name.
 func backUp(s *session, path string, content []byte) error {
 	name := path + backupMark + s.now().UTC().Format("20060102-150405")
 	for n := 0; ; n++ {
@@ -235,7 +235,7 @@ func backUp(s *session, path string, content []byte) error {
 	}
 }
 
-// replaceFile writes a file so that it is always whole, with the mode it had.
+// replaceFile replaces a file atomically and keeps its mode.
 func replaceFile(path string, content []byte) error {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
@@ -256,15 +256,14 @@ func replaceFile(path string, content []byte) error {
 	return os.Rename(file.Name(), path)
 }
 
-// places are where the programs keep their configuration.
+// places holds the locations of the programs' configuration, and how the hooks call fermata.
 type places struct {
 	project bool
-	// dir is the project's folder, home the person's.
+	// dir is the project's folder. home is the person's home.
 	dir, home string
-	// program is how fermata is called in them.
+	// program is the command that starts fermata.
 	program string
-	// server are the flags of hooks that say which server decides, and with which token
-	// it is asked.
+	// server holds the flags of hooks that name the server and the token for it.
 	server []string
 }
 
@@ -291,8 +290,8 @@ func (c *installCommand) places(s *session) (places, error) {
 	return p, nil
 }
 
-// programName is the bare name where others share the file. Else it is the whole path:
-// settings of a project may change where a name is looked for.
+// programName returns the bare name if other people share the file, or else the whole path. Settings of a project may
+// change where a bare name is found.
 func programName(shared bool) string {
 	self, err := os.Executable()
 	if err != nil || shared {
@@ -302,7 +301,7 @@ func programName(shared bool) string {
 		a, errA := os.Stat(found)
 		b, errB := os.Stat(self)
 		if absolute, err := filepath.Abs(found); errA == nil && errB == nil && err == nil && os.SameFile(a, b) {
-			// A link stays in its place when what it leads to is replaced.
+			// A link is used as it is, because its target may be replaced.
 			return absolute
 		}
 	}

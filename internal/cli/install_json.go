@@ -11,14 +11,14 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// jsonPart is one thing of Fermata's in a JSON file.
+// jsonPart is one part of a JSON file that belongs to Fermata.
 type jsonPart struct {
-	// at are the names that lead to it.
+	// at is the path of names to the part.
 	at    []string
 	value any
-	// own reports whether what is there is Fermata's.
+	// own reports whether a value belongs to Fermata.
 	own func(value []byte) bool
-	// list puts the value into a list, beside others.
+	// list reports whether the value is an element of a list with other elements.
 	list bool
 }
 
@@ -29,7 +29,7 @@ func hookPart(event string, group matched) jsonPart {
 	}}
 }
 
-// isOwnServer knows Fermata's MCP server by how it is started.
+// isOwnServer reports whether the value is Fermata's MCP server. It checks the command that starts the server.
 func isOwnServer(value []byte) bool {
 	var server struct {
 		Command any      `json:"command"`
@@ -54,7 +54,7 @@ func isOwnServer(value []byte) bool {
 	return len(words) == 2 && strings.HasPrefix(filepath.Base(words[0]), ownServer) && words[1] == "mcp"
 }
 
-// isOwnHook knows a group of hooks that install wrote.
+// isOwnHook reports whether the value is a group of hooks that install wrote.
 func isOwnHook(value []byte) bool {
 	var group matched
 	if json.Unmarshal(value, &group) != nil || len(group.Hooks) != 1 {
@@ -66,14 +66,14 @@ func isOwnHook(value []byte) bool {
 	return ok && known && strings.HasPrefix(filepath.Base(strings.Trim(program, "'")), ownServer)
 }
 
-// jsonFile is a JSON file, which may have comments.
+// jsonFile returns the configFile of a JSON file, which may have comments.
 func jsonFile(path string, parts ...jsonPart) configFile {
 	return configFile{path: path, edit: func(content []byte, remove bool) ([]byte, error) {
 		return editJSON(content, remove, parts)
 	}}
 }
 
-// fresh is what a file begins as that is not there.
+// fresh is the initial content of a new file.
 const fresh = "{}\n"
 
 func editJSON(content []byte, remove bool, parts []jsonPart) ([]byte, error) {
@@ -109,15 +109,15 @@ func editJSON(content []byte, remove bool, parts []jsonPart) ([]byte, error) {
 	return doc.Pack(), nil
 }
 
-// bareJSON is a value without comments, as short as it can be.
+// bareJSON returns a value without comments and white space.
 func bareJSON(v *hujson.Value) []byte {
 	clone := v.Clone()
 	clone.Minimize()
 	return clone.Pack()
 }
 
-// takeOut removes what is Fermata's, and what is empty without it. What somebody else
-// wrote in its place stays.
+// takeOut removes Fermata's part, and the objects that are empty without it. A value of another author in the same
+// place stays.
 func (p jsonPart) takeOut(root rows, style style) {
 	way, found := []rows{root}, (*hujson.Value)(nil)
 	for _, name := range p.at {
@@ -147,8 +147,8 @@ func (p jsonPart) takeOut(root rows, style style) {
 	}
 }
 
-// putIn adds the value, and the objects around it. Where it is there already, it
-// stays where it is, with what a person added to it.
+// putIn adds the value and the objects around it. A value that exists stays in its place, with the additions of a
+// person.
 func (p jsonPart) putIn(at rows, style style) error {
 	for depth, name := range p.at {
 		found := at.rowNamed(name)
@@ -190,8 +190,7 @@ func (p jsonPart) wrapValue(names int) any {
 	return value
 }
 
-// renewElement writes the value into the list, in the place of what is Fermata's there
-// unless that does the same.
+// renewElement writes the value into the list. It replaces Fermata's element unless that element does the same.
 func (p jsonPart) renewElement(list rows, style style) error {
 	depth := len(p.at) + 1
 	value, err := style.write(p.value, depth)
@@ -214,11 +213,10 @@ func (p jsonPart) renewElement(list rows, style style) error {
 	return nil
 }
 
-// renewed are the fields of a server that say how it is started. What the others say is
-// a person's to change.
+// renewed are the fields of a server that define how it is started. The other fields belong to the person.
 var renewed = []string{"type", "command", "args"}
 
-// renewFields adds the fields of the value that are not there.
+// renewFields adds the missing fields of the value, and updates those in renewed.
 func (p jsonPart) renewFields(object rows, style style) error {
 	depth := len(p.at) + 1
 	value, err := style.write(p.value, depth-1)

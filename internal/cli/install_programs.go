@@ -13,22 +13,21 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// deskWait is how long hooks wait for a person; hookSeconds is the time that
-// the programs are told to give them. Behind it some run the tool, so there is
-// room between the two.
+// deskWait is how long hooks wait for a person. hookSeconds is the timeout that the programs get for these hooks. Some
+// programs run the tool after the timeout, so it is longer than deskWait.
 const (
 	deskWait    = "5m"
 	hookSeconds = 420
 	gateSeconds = 60
 )
 
-// hook is the command line of a gate. Whatever becomes of it, also when the
-// program is gone: only 0 lets the tool run.
+// hook returns the command line of a gate. If the hook fails in any way, even because fermata is missing, the line
+// ends with 2: only 0 lets the tool run.
 func (p places) hook(program, flags string) string {
 	return p.mirrorHook(program, flags) + " || { echo 'fermata: the gate failed, so this call may not run' >&2; exit 2; }"
 }
 
-// mirrorHook is the command line of a hook that only mirrors.
+// mirrorHook returns the command line of a hook that only mirrors.
 func (p places) mirrorHook(program, flags string) string {
 	line := shellWord(p.program) + " hook " + program
 	for _, word := range p.server {
@@ -53,8 +52,8 @@ type handler struct {
 	Type    string `json:"type"`
 	Command string `json:"command"`
 	Timeout int    `json:"timeout"`
-	// Wakes lets Claude Code run it in the background, and wakes an idle session where it
-	// ends with exitBlocked.
+	// Wakes makes Claude Code run the hook in the background. If the hook ends with exitBlocked, Claude Code wakes an
+	// idle session.
 	Wakes bool `json:"asyncRewake,omitempty"`
 }
 
@@ -73,7 +72,7 @@ func command(line string, timeout int) matched {
 	return matched{Hooks: []handler{{Type: "command", Command: line, Timeout: timeout}}}
 }
 
-// waking is a hook that waits in the background until it wakes the session.
+// waking returns a hook that waits in the background until it wakes the session.
 func waking(line string) matched {
 	return matched{Hooks: []handler{{Type: "command", Command: line, Timeout: int(longestWake.Seconds()), Wakes: true}}}
 }
@@ -83,16 +82,15 @@ type stdioServer struct {
 	Type    string   `json:"type,omitempty"`
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
-	// AlwaysLoad shows Claude Code's model the tools without a search.
+	// AlwaysLoad makes Claude Code show the tools to its model without a search.
 	AlwaysLoad bool `json:"alwaysLoad,omitempty"`
 	Timeout    int  `json:"timeout,omitempty"`
-	// Tools are the only ones that Gemini CLI offers, and Trust lets it run them
-	// without a dialog.
+	// Tools are the only tools that Gemini CLI offers. Trust makes it run them without a dialog.
 	Tools []string `json:"includeTools,omitempty"`
 	Trust bool     `json:"trust,omitempty"`
 }
 
-// claudeTools are the names of Fermata's tools in Claude Code.
+// claudeTools returns the names of Fermata's tools in Claude Code.
 func claudeTools() []string {
 	tools := agent.DeskTools(agent.AskUser)
 	for i, tool := range tools {
@@ -101,9 +99,8 @@ func claudeTools() []string {
 	return tools
 }
 
-// allowParts let Claude Code run Fermata's tools, by their exact names, without a
-// dialog: one who asks would else wait for a person at the desk before a person
-// anywhere is asked.
+// allowParts let Claude Code run Fermata's tools, by their exact names, without a dialog. Otherwise each question
+// would first wait for a person at the desk before anyone else is asked.
 func allowParts() []jsonPart {
 	var parts []jsonPart
 	for _, tool := range claudeTools() {
@@ -115,7 +112,7 @@ func allowParts() []jsonPart {
 	return parts
 }
 
-// allowed tells a person what the program will no longer ask about.
+// allowed returns a note for the person: the tools that the program runs without a dialog.
 func allowed(tools []string) string {
 	return "allowed without a dialog, and nothing else: " + strings.Join(tools, ", ")
 }
@@ -195,7 +192,7 @@ func (p places) opencode() (*installation, error) {
 	}, nil
 }
 
-// wholeFile is a file that is Fermata's alone, and known by its first line.
+// wholeFile returns the configFile of a file that belongs to Fermata alone. Its first line identifies it.
 func wholeFile(path string, content []byte) configFile {
 	first, _, _ := bytes.Cut(content, []byte("\n"))
 	return configFile{path: path, edit: func(have []byte, remove bool) ([]byte, error) {

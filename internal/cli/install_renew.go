@@ -6,13 +6,11 @@ import (
 	"strings"
 )
 
-// serverFlags are the flags of hooks that install writes and renews. All others are a
-// person's.
+// serverFlags are the flags of hooks that install writes and renews. All other flags belong to the person.
 var serverFlags = []string{"--server", "--token-file", "--proxy"}
 
-// renewHook brings a group of hooks up to date: how Fermata is started, and which server
-// it asks. Flags that a person gave it, such as --strict, and its time stay. It reports
-// whether there was anything to do.
+// renewHook updates a group of hooks: how Fermata is started, and which server it asks. A person's other flags, such
+// as --strict, and the timeout stay. It reports whether it changed anything.
 func renewHook(have, want []byte) (matched, bool) {
 	var old, group matched
 	if json.Unmarshal(want, &group) != nil || len(group.Hooks) != 1 {
@@ -33,7 +31,7 @@ func renewHook(have, want []byte) (matched, bool) {
 	return group, !same
 }
 
-// hookLine is the command line of an installed hook, in its parts as they are written.
+// hookLine holds the parts of an installed hook's command line, with their quotes.
 type hookLine struct {
 	call           string
 	server, others []string
@@ -70,7 +68,7 @@ func (l hookLine) String() string {
 	return strings.Join(slices.Concat([]string{l.call}, l.server, l.others), " ") + l.guard
 }
 
-// shellWords cuts a line at the spaces that stand outside of quotes. The quotes stay.
+// shellWords splits a line at the spaces outside quotes. The quotes stay.
 func shellWords(line string) []string {
 	var words []string
 	var word strings.Builder

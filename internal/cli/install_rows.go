@@ -9,14 +9,13 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// rows are what stands in an object or in a list. What is added and removed again leaves
-// the very bytes that were there.
+// rows gives access to the rows of a JSON object or list. Adding a row and removing it again restores the exact bytes.
 type rows struct {
 	object *hujson.Object
 	list   *hujson.Array
 }
 
-// rowsOf opens an object or a list.
+// rowsOf returns the rows of an object or a list, or false for any other value.
 func rowsOf(v *hujson.Value) (rows, bool) {
 	if v == nil {
 		return rows{}, false
@@ -38,7 +37,7 @@ func (r rows) size() int {
 	return len(r.object.Members)
 }
 
-// gapBefore is what stands between a row and the comma, or the bracket, before it.
+// gapBefore returns the text between a row and the comma or bracket before it.
 func (r rows) gapBefore(n int) *hujson.Extra {
 	if r.list != nil {
 		return &r.list.Elements[n].BeforeExtra
@@ -46,8 +45,8 @@ func (r rows) gapBefore(n int) *hujson.Extra {
 	return &r.object.Members[n].Name.BeforeExtra
 }
 
-// gapAfter is what stands between a row and the comma behind it. For the last one it is nil
-// where there is no comma.
+// gapAfter returns the text between a row and the comma after it. For the last row it points to nil if there is no
+// comma.
 func (r rows) gapAfter(n int) *hujson.Extra {
 	if r.list != nil {
 		return &r.list.Elements[n].AfterExtra
@@ -55,7 +54,7 @@ func (r rows) gapAfter(n int) *hujson.Extra {
 	return &r.object.Members[n].Value.AfterExtra
 }
 
-// end is what stands before the closing bracket.
+// end returns the text before the closing bracket.
 func (r rows) end() *hujson.Extra {
 	if r.list != nil {
 		return &r.list.AfterExtra
@@ -68,7 +67,7 @@ func nameOf(m *hujson.ObjectMember) string {
 	return literal.String()
 }
 
-// rowNamed returns the value of that name, or nil.
+// rowNamed returns the value with the name, or nil.
 func (r rows) rowNamed(name string) *hujson.Value {
 	if n := r.indexOf(name); n >= 0 {
 		return &r.object.Members[n].Value
@@ -83,9 +82,8 @@ func (r rows) indexOf(name string) int {
 	return slices.IndexFunc(r.object.Members, func(m hujson.ObjectMember) bool { return nameOf(&m) == name })
 }
 
-// add adds a row at the end, on a line of its own. What stood between the brackets of an
-// empty object or list stays before the row, as a blank line: by that it is known that
-// a person wrote the brackets.
+// add adds a row at the end, on a line of its own. If the object or list was empty, the text between its brackets
+// stays before the row as a blank line. This blank line shows later that a person wrote the brackets.
 func (r rows) add(name string, value hujson.ValueTrimmed, line string) {
 	end, n := *r.end(), r.size()
 	comments := bytes.TrimRight(end, " \t\r\n")
@@ -146,8 +144,7 @@ func (r rows) removeNamed(name string, style style) {
 	}
 }
 
-// removeOwn removes the elements from the n-th on that are Fermata's, and reports
-// whether there were any.
+// removeOwn removes Fermata's elements from the n-th one on, and reports whether there were any.
 func (r rows) removeOwn(own func([]byte) bool, n int, style style) (found bool) {
 	for i := r.size() - 1; i >= n; i-- {
 		if own(bareJSON(&r.list.Elements[i])) {
@@ -158,7 +155,7 @@ func (r rows) removeOwn(own func([]byte) bool, n int, style style) (found bool) 
 	return found
 }
 
-// blankLine is what stands before the line of a row, if that is a line of its own.
+// blankLine returns the text before the line of a row, if the row has a line of its own and a blank line before it.
 func blankLine(before hujson.Extra) hujson.Extra {
 	at := bytes.LastIndexByte(before, '\n')
 	if at < 0 {
@@ -170,8 +167,8 @@ func blankLine(before hujson.Extra) hujson.Extra {
 	return nil
 }
 
-// isLeft reports whether nothing is left but the lines between which Fermata wrote. An
-// empty object on one line is a person's, and so is one with a blank line of [rows.add].
+// isLeft reports whether only brackets that Fermata wrote are left. An empty object on one line belongs to a person,
+// and so does one with the blank line of [rows.add]; isLeft then removes the added blank line.
 func (r rows) isLeft() bool {
 	if end := *r.end(); r.size() == 0 && len(end)%2 == 0 && bytes.Contains(end, []byte("\n")) {
 		if half := end[:len(end)/2]; bytes.Equal(half, end[len(end)/2:]) {
@@ -182,10 +179,10 @@ func (r rows) isLeft() bool {
 	return r.size() == 0 && bytes.Contains(*r.end(), []byte("\n")) && !bytes.Contains(*r.end(), []byte("/"))
 }
 
-// style is how a file is written.
+// style is the line end and the indentation of a file.
 type style struct{ newline, unit string }
 
-// styleOf takes a file's own: its line ends, and how far the first row is set in.
+// styleOf returns the style of a file: its line ends, and the indentation of its first row.
 func styleOf(text []byte, root rows) style {
 	s := style{newline: "\n", unit: "  "}
 	if bytes.Contains(text, []byte("\r\n")) {
@@ -201,10 +198,10 @@ func styleOf(text []byte, root rows) style {
 	return s
 }
 
-// line begins a line that is set in so often.
+// line returns a line end with the indentation of the depth.
 func (s style) line(depth int) string { return s.newline + strings.Repeat(s.unit, depth) }
 
-// write writes a value that begins on a line which is set in so often.
+// write returns a value as JSON that begins on a line with the indentation of the depth.
 func (s style) write(value any, depth int) (hujson.ValueTrimmed, error) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)

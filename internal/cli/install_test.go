@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// at is a person's machine in a folder.
+// at returns the places of a person's machine inside a temporary folder.
 func at(t *testing.T) places {
 	t.Helper()
 	dir := t.TempDir()
@@ -17,7 +17,7 @@ func at(t *testing.T) places {
 	}
 }
 
-// edited runs one file's edit.
+// edited returns the content of a file after its edit.
 func edited(t *testing.T, f configFile, content string, remove bool) string {
 	t.Helper()
 	out, err := f.edit([]byte(content), remove)
@@ -48,8 +48,7 @@ const geminiSettings = `{
 }
 `
 
-// TestInstallKeepsTheRest: what is written can be written again without a
-// change, and taking it out leaves the very bytes that were there.
+// TestInstallKeepsTheRest checks that a second install changes nothing, and that removing restores the exact bytes.
 func TestInstallKeepsTheRest(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -104,7 +103,7 @@ func TestInstallKeepsTheRest(t *testing.T) {
 	}
 }
 
-// What is allowed without a dialog is said, by its exact names.
+// install prints the exact names of the tools that run without a dialog.
 func TestInstallSaysWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -116,7 +115,7 @@ func TestInstallSaysWhatIsAllowed(t *testing.T) {
 	}
 }
 
-// otherJSON are texts as people and programs write them.
+// otherJSON holds texts as people and programs write them.
 var otherJSON = []string{
 	"{}", "{}\n", "{ }\n", `{"a":1}`, "{ \"a\": 1 }\n", "{\n  \"a\": 1\n}", "{\n\t\"a\": 1\n}\n", "{\r\n  \"a\": 1\r\n}\r\n",
 	"{\n    \"a\": 1,\n    \"b\": [1, 2]\n}\n", "{\"a\": \"é \\u00e9 / <b>\"}\n",
@@ -129,7 +128,7 @@ var otherJSON = []string{
 	"{\n\t\"mcpServers\": {\n\t\t\"o\": {\"command\": \"o\"}\n\t},\n\t\"mcp\": {\n\t\t\"o\": {\"command\": [\"o\"]}\n\t}\n}\n",
 }
 
-// jsonFiles are the files of that kind.
+// jsonFiles returns the JSON files that install edits.
 func jsonFiles(t *testing.T) map[string]configFile {
 	t.Helper()
 	p := at(t)
@@ -162,8 +161,8 @@ func TestInstallIsTakenOutToTheByte(t *testing.T) {
 	}
 }
 
-// TestInstallKeepsWhatPeopleAdd: what people change in Fermata's part, and what they
-// write behind it, is there after the next install.
+// TestInstallKeepsWhatPeopleAdd checks that the next install keeps a person's changes in Fermata's part, and the text
+// after it.
 func TestInstallKeepsWhatPeopleAdd(t *testing.T) {
 	t.Parallel()
 	files := jsonFiles(t)
@@ -185,7 +184,7 @@ func TestInstallKeepsWhatPeopleAdd(t *testing.T) {
 	}
 }
 
-// otherTOML are texts as people and Codex write them.
+// otherTOML holds texts as people and Codex write them.
 var otherTOML = []string{
 	"", "model = \"x\"", "model = \"x\"\n", "model = \"x\"\n\n", "model = \"x\"\r\n", "# mine\n[mcp_servers.other]\ncommand = \"other\" # keep\n",
 	"[mcp_servers.fermatas]\ncommand = \"x\"\n", "[hooks.state]\n",
@@ -204,7 +203,7 @@ func TestInstallIsTakenOutOfTOMLToTheByte(t *testing.T) {
 				t.Errorf("taken out of\n%s\nit is\n%q", with+after, without)
 			}
 		}
-		// As Codex writes it: without comments, and with tables of its own behind.
+		// Codex writes the file without comments, and adds tables of its own.
 		const other = "\n[mcp_servers.other2]\ncommand = \"o\"\nargs = [\"1\"]\n"
 		codex := strings.NewReplacer(blockBegin+"\n", "", "# Asking may wait for a person.\n", "", "3600", "3600.0\n\n[mcp_servers.fermata.tools.ask_user]\napproval_mode = \"approve\"").Replace(with)
 		codex = strings.Replace(codex, blockEnd, strings.TrimPrefix(other, "x")+blockEnd, 1)
@@ -217,7 +216,7 @@ func TestInstallIsTakenOutOfTOMLToTheByte(t *testing.T) {
 	}
 }
 
-// TestInstallRenewsTOML: only how the server is started is brought up to date.
+// TestInstallRenewsTOML checks that install updates only how the server is started.
 func TestInstallRenewsTOML(t *testing.T) {
 	t.Parallel()
 	for _, before := range otherTOML {
@@ -234,8 +233,8 @@ func TestInstallRenewsTOML(t *testing.T) {
 	}
 }
 
-// TestInstallRenews: what an earlier version, or one in another place, wrote is brought up
-// to date where it stands, and what is there twice is there once.
+// TestInstallRenews checks that install updates, in place, the part of an earlier version or of fermata in another
+// place. It also removes a duplicate.
 func TestInstallRenews(t *testing.T) {
 	t.Parallel()
 	files := jsonFiles(t)
@@ -254,8 +253,8 @@ func TestInstallRenews(t *testing.T) {
 	}
 }
 
-// TestInstallKeepsFlags: flags and a time that a person gave a hook stay, while the server
-// and the token that it asks with are brought up to date.
+// TestInstallKeepsFlags checks that install keeps a person's flags and timeout of a hook, and updates the server and
+// the token.
 func TestInstallKeepsFlags(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -280,8 +279,8 @@ func TestInstallKeepsFlags(t *testing.T) {
 	}
 }
 
-// TestRemoveLeavesNothing: what install wrote is gone, copies included, and the files are what
-// they were. A copy with something else in it stays.
+// TestRemoveLeavesNothing checks that removing deletes everything that install wrote, including copies, and restores
+// the files. A copy with other content stays.
 func TestRemoveLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HOME", dir)
@@ -324,7 +323,7 @@ func TestRemoveLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestInstallNamesTheServer: the hook carries what it needs, and the program's whole path.
+// TestInstallNamesTheServer checks that the hook names its server, its token file and the whole path of the program.
 func TestInstallNamesTheServer(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HOME", dir)
@@ -413,8 +412,8 @@ func TestReplacedFilesKeepTheirMode(t *testing.T) {
 	}
 }
 
-// TestInstallsWholeOrNot: where one of a program's files cannot be read, none
-// is written; an agent that asks but is not gated looks set up.
+// TestInstallsWholeOrNot checks that install writes no file if it cannot read one of them. An agent that asks but has
+// no gate would look completely set up.
 func TestInstallsWholeOrNot(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -438,8 +437,8 @@ func TestInstallsWholeOrNot(t *testing.T) {
 	}
 }
 
-// TestWholeFilesOfOthersStay: a plugin of the same name that somebody else wrote is
-// neither replaced nor removed.
+// TestWholeFilesOfOthersStay checks that install neither replaces nor removes a plugin with the same name by another
+// author.
 func TestWholeFilesOfOthersStay(t *testing.T) {
 	t.Parallel()
 	plan, err := at(t).opencode()

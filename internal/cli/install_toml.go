@@ -12,15 +12,15 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// The marks around what is Fermata's in a TOML file. Codex drops comments when it
-// writes the file itself, so they are not always there.
+// The marks around Fermata's part in a TOML file. They may be missing, because Codex drops comments when it writes the
+// file.
 const (
 	blockBegin = "# >>> fermata: written by fermata install, removed by fermata install --remove"
 	blockEnd   = "# <<< fermata"
 )
 
-// tomlFile is the configuration of Codex. Fermata's part is added as a block, so that
-// not a byte of the rest changes; where it is there already, it stays as it is.
+// tomlFile returns the configFile of Codex's configuration. Fermata's part is added as a block, so that no byte of the
+// rest changes. If the part exists, only the command that starts the server is updated.
 func tomlFile(path, program string) configFile {
 	return configFile{path: path, edit: func(content []byte, remove bool) ([]byte, error) {
 		server, err := serverOf(content)
@@ -51,18 +51,18 @@ func tomlFile(path, program string) configFile {
 	}}
 }
 
-// tomlServer is Fermata's MCP server in the file.
+// tomlServer is the MCP server with Fermata's name in the file.
 type tomlServer struct {
 	Command string   `toml:"command"`
 	Args    []string `toml:"args"`
 }
 
-// isOwn reports whether it is Fermata's, by how it is started.
+// isOwn reports whether the server is Fermata's. It checks the command that starts the server.
 func (s *tomlServer) isOwn() bool {
 	return strings.HasPrefix(filepath.Base(s.Command), ownServer) && slices.Equal(s.Args, []string{"mcp"})
 }
 
-// serverOf is the server of Fermata's name, or nil.
+// serverOf returns the server with Fermata's name, or nil.
 func serverOf(content []byte) (*tomlServer, error) {
 	var have struct {
 		Servers map[string]any `toml:"mcp_servers"`
@@ -78,12 +78,12 @@ func serverOf(content []byte) (*tomlServer, error) {
 			Own tomlServer `toml:"fermata"`
 		} `toml:"mcp_servers"`
 	}
-	// A server that is of another kind is somebody else's.
+	// A server of another kind belongs to another author.
 	_ = toml.Unmarshal(content, &servers)
 	return &servers.Servers.Own, nil
 }
 
-// withBlock adds Fermata's part at the end, apart from the rest where that ends with a line.
+// withBlock adds Fermata's part at the end, after a blank line if the rest ends with a line end.
 func withBlock(rest []byte, program string) ([]byte, error) {
 	out := bytes.Clone(rest)
 	if len(out) > 0 {
@@ -106,8 +106,8 @@ var (
 	commandLine = regexp.MustCompile(`(?m)^command = .*$`)
 )
 
-// findPart returns where Fermata's part begins and ends: the block between the marks, if no
-// other table got into it, else the tables of the server.
+// findPart returns where Fermata's part begins and ends. The part is the block between the marks if no other table is
+// inside it, or else the tables of the server.
 func findPart(content []byte) (from, to int) {
 	if begin := bytes.Index(content, []byte(blockBegin)); begin >= 0 {
 		if length := bytes.Index(content[begin:], []byte(blockEnd)); length >= 0 {
@@ -129,7 +129,7 @@ func findPart(content []byte) (from, to int) {
 		}
 		values := lastValue.FindAllIndex(table, -1)
 		to += values[len(values)-1][1]
-		// Only blank lines may stand between it and the next table of the server.
+		// Only blank lines may stand between this table and the next table of the server.
 		blank := len(content[to:]) - len(bytes.TrimLeft(content[to:], "\r\n \t"))
 		if next = ownTable.FindIndex(content[to:]); next != nil && next[0] != blank {
 			next = nil
@@ -138,7 +138,7 @@ func findPart(content []byte) (from, to int) {
 	return at[0], to
 }
 
-// lineEnd is where the line ends that holds the place.
+// lineEnd returns the end of the line that contains the position.
 func lineEnd(content []byte, at int) int {
 	if length := bytes.IndexByte(content[at:], '\n'); length >= 0 {
 		return at + length + 1
@@ -146,7 +146,7 @@ func lineEnd(content []byte, at int) int {
 	return len(content)
 }
 
-// cutPart takes a part out, with the line end that stands before it.
+// cutPart removes a part, with the line end before it.
 func cutPart(content []byte, from, to int) []byte {
 	if from > 0 {
 		from--
@@ -154,7 +154,7 @@ func cutPart(content []byte, from, to int) []byte {
 	return slices.Concat(content[:from], content[to:])
 }
 
-// withoutMarks takes marks away that stand around nothing.
+// withoutMarks removes marks without a block.
 func withoutMarks(content []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(content) {
@@ -165,7 +165,7 @@ func withoutMarks(content []byte) []byte {
 	return out
 }
 
-// orNothing is nil, for no file, where Fermata's part was all that there was.
+// orNothing returns nil, which removes the file, if the file held only Fermata's part.
 func orNothing(rest, content []byte) []byte {
 	if len(rest) == 0 && len(content) > 0 {
 		return nil

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// lend gives a program that fills the screen the input to read keys from,
-// until back is called. A program may end while one of its readers still
-// waits for a key; that reader must not take the key from who reads next: the
-// next form, an editor, the shell.
+// lend returns an input for a full-screen program, which is valid until back is
+// called. A program may end while one of its readers still waits for a key.
+// That reader must not take the key from the next reader, which may be a form,
+// an editor or the shell.
 func (s *session) lend() (input io.Reader, back func()) {
 	file, ok := terminal(s.stdin)
 	if !ok {
@@ -19,7 +19,7 @@ func (s *session) lend() (input io.Reader, back func()) {
 	return l, func() { l.over.Store(true) }
 }
 
-// lent is a terminal that is lent to one program.
+// lent is a terminal that one program borrows.
 type lent struct {
 	*os.File
 	over atomic.Bool

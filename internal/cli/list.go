@@ -75,7 +75,7 @@ func (c *listCommand) questions(ctx context.Context, s *session) error {
 	return nil
 }
 
-// noQuestion says that the list has no question, and what to do next.
+// noQuestion returns the text for a list without questions, with what to do next.
 func (c *listCommand) noQuestion(status fermata.QuestionStatus) string {
 	switch {
 	case c.Project != "" || c.Label != "" || c.Type != "" || c.Assignee != "" || c.Search != "":
@@ -87,9 +87,8 @@ func (c *listCommand) noQuestion(status fermata.QuestionStatus) string {
 	}
 }
 
-// questionTable lists questions. A script gets every fact in a column; a
-// terminal shows a line for what decides which comes first, and one below it
-// for what it belongs to.
+// questionTable returns a table of questions. A script gets every fact in a column of its own. A terminal gets two
+// lines for each question: the facts that decide the order, and below them the task and project.
 func (s *session) questionTable(list []*fermata.Question, status fermata.QuestionStatus) *table {
 	t := &table{columns: []column{{head: "ID"}, {head: "RISK"}, {head: "LEFT"}, {head: "QUESTION", flex: true}}}
 	if status != fermata.Pending {
@@ -111,21 +110,19 @@ func (s *session) questionTable(list []*fermata.Question, status fermata.Questio
 	return t
 }
 
-// belonging is the second line of a question in a list: what it is, of which
-// task and project, how far it got, for whom.
+// belonging returns the second line of a question in a list: its type, task, project, progress and assignees.
 func (s *session) belonging(q *fermata.Question) string {
 	facts := append([]string{string(q.Type)}, notice.Belongs(q)...)
 	facts = append(facts, factsBesideRisk(q)...)
 	return strings.Join(append(facts, "for "+s.assigneesText(q), s.agoText(q.CreatedAt)+" ago"), " · ")
 }
 
-// factsBesideRisk are how many items a question has, and its votes. A list has a
-// column of its own for the risk.
+// factsBesideRisk returns the number of items and the votes of a question. The risk has a column of its own.
 func factsBesideRisk(q *fermata.Question) []string {
 	return slices.DeleteFunc(notice.Facts(q), func(fact string) bool { return fact == "risk "+string(q.Risk) })
 }
 
-// assigneesText says who may answer; for scripts it is empty when anybody may.
+// assigneesText returns the assignees of a question. For scripts it is empty if anybody may answer.
 func (s *session) assigneesText(q *fermata.Question) string {
 	if len(q.Assignees) == 0 && s.outTerm {
 		return "anybody"
@@ -161,7 +158,7 @@ func (c *listCommand) tasks(ctx context.Context, s *session) error {
 	return nil
 }
 
-// noTask says that the list has no task, and what to do next.
+// noTask returns the text for a list without tasks, with what to do next.
 func (c *listCommand) noTask() string {
 	switch {
 	case c.Project != "" || c.Label != "" || c.Agent != "" || c.Parent != "" || c.Search != "" || len(c.State) > 0:
@@ -175,7 +172,7 @@ func (c *listCommand) noTask() string {
 	}
 }
 
-// tasks reads pages until there are no more, or limit tasks; the second result then reports whether there are more.
+// tasks reads pages up to limit tasks. The second result reports whether there are more tasks.
 func (s *session) tasks(ctx context.Context, q client.TaskQuery, limit int) ([]*fermata.Task, bool, error) {
 	server, err := s.server()
 	if err != nil {
@@ -187,7 +184,7 @@ func (s *session) tasks(ctx context.Context, q client.TaskQuery, limit int) ([]*
 	})
 }
 
-// questions reads pages until there are no more, or limit questions; the second result then reports whether there are more.
+// questions reads pages up to limit questions. The second result reports whether there are more questions.
 func (s *session) questions(ctx context.Context, q client.QuestionQuery, limit int) ([]*fermata.Question, bool, error) {
 	server, err := s.server()
 	if err != nil {
@@ -199,18 +196,18 @@ func (s *session) questions(ctx context.Context, q client.QuestionQuery, limit i
 	})
 }
 
-// longestPage is how many things one request asks for.
+// longestPage is the largest number of items that one request asks for.
 const longestPage = 100
 
-// tellMore says on standard error that a list was cut at its limit.
+// tellMore prints on standard error that a list was cut at its limit.
 func (s *session) tellMore(more bool, shown int) {
 	if more {
 		s.talk().line("%d shown, and there are more: --limit %d shows more of them", shown, 10*shown)
 	}
 }
 
-// pages gathers the pages of a list up to limit, and reports whether there are more. The list is never nil, so
-// that it is [] in JSON.
+// pages collects the pages of a list up to limit, and reports whether there are more. The list is never nil, so that
+// it is [] in JSON.
 func pages[T any](limit int, read func(cursor string, n int) ([]T, string, error)) ([]T, bool, error) {
 	all := []T{}
 	cursor := ""

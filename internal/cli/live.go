@@ -7,15 +7,15 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// live is a stream of events that runs beside a command.
+// live is a stream of events that runs concurrently with a command.
 type live struct {
-	// opened says that everything from now on is handed on: what was read
-	// before may be stale and is read again.
+	// opened reports that the stream delivers every later event. State that was
+	// read before may be stale; read it again.
 	opened chan struct{}
 	events chan *fermata.Event
-	// ended has the error with which the stream ended.
+	// ended delivers the error with which the stream ended.
 	ended chan error
-	// dropped says that the connection broke; it is opened again by itself.
+	// dropped reports that the connection broke. The client reopens it.
 	dropped chan struct{}
 }
 
@@ -43,7 +43,7 @@ func (s *session) listen(ctx context.Context, taskID string) *live {
 	return l
 }
 
-// signal leaves a note for a reader who may be busy.
+// signal leaves a note for a reader that may be busy. It never blocks.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -51,8 +51,8 @@ func signal(c chan struct{}) {
 	}
 }
 
-// drain takes the events that are there already, so that a burst of them is
-// one change.
+// drain discards the events that have arrived, so that a burst of events counts
+// as one change.
 func (l *live) drain() {
 	for {
 		select {

@@ -63,10 +63,10 @@ func (c *logCommand) Run(ctx context.Context, s *session) error {
 	return l.goOn(ctx)
 }
 
-// isRun reports whether the id is that of a run.
+// isRun reports whether the id is the id of a run.
 func (c *logCommand) isRun() bool { return strings.HasPrefix(c.ID, fermata.PrefixRun+"_") }
 
-// runs returns the task and the runs that are asked for.
+// runs returns the task and the requested runs.
 func (c *logCommand) runs(ctx context.Context, s *session) (*fermata.Task, []*fermata.Run, error) {
 	server, err := s.server()
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *logCommand) runs(ctx context.Context, s *session) (*fermata.Task, []*fe
 	return t, []*fermata.Run{run}, err
 }
 
-// pick returns the run with the number or id, else the latest one.
+// pick returns the run with the number or id. If the command names none, it returns the latest run.
 func (c *logCommand) pick(t *fermata.Task, all []*fermata.Run) (*fermata.Run, error) {
 	if c.Number == "" {
 		return all[len(all)-1], nil
@@ -114,18 +114,18 @@ type logReader struct {
 	raw    bool
 	// attempt is the number of the last run that was printed.
 	attempt int
-	// partial is the beginning of a line, whose rest may still come.
+	// partial is the beginning of a line whose rest may still come.
 	partial string
 }
 
-// logEntry is a piece of output in JSON.
+// logEntry is a piece of output as JSON.
 type logEntry struct {
 	RunID   string `json:"run_id"`
 	Attempt int    `json:"attempt"`
 	fermata.LogChunk
 }
 
-// print prints the log of a run: what there is, or until the run has ended.
+// print prints the log of a run: the present output, or with follow the output until the run ends.
 func (l *logReader) print(ctx context.Context, run *fermata.Run) error {
 	l.attempt = run.Attempt
 	if !l.s.JSON {
@@ -157,7 +157,7 @@ func (l *logReader) print(ctx context.Context, run *fermata.Run) error {
 	}
 }
 
-// chunks reads what a run printed from an offset on. Who follows it waits for a server that is away.
+// chunks reads the output of a run from an offset on. With follow it waits for a server that is away.
 func (l *logReader) chunks(ctx context.Context, run string, offset int64, wait time.Duration) (chunks []fermata.LogChunk, next int64, ended bool, err error) {
 	read := func() error {
 		chunks, next, ended, err = l.s.client.Log(ctx, run, offset, wait)
@@ -171,22 +171,22 @@ func (l *logReader) chunks(ctx context.Context, run string, offset int64, wait t
 	return chunks, next, ended, err
 }
 
-// longestLogWait is how long one call waits for more output.
+// longestLogWait is the longest time that one call waits for more output.
 const longestLogWait = 25 * time.Second
 
-// runText says how a run stands.
+// runText returns the state of a run as text.
 func runText(run *fermata.Run) string {
 	if run.State == fermata.RunRunning {
 		return "running on " + oneLine(run.Worker)
 	}
 	if run.Result == "" && run.State == fermata.RunFinished && run.Summary != "" {
-		return oneLine(run.Summary) // it says who stopped the run
+		return oneLine(run.Summary) // the summary says who stopped the run
 	}
 	return cmp.Or(string(run.Result), string(run.State))
 }
 
-// write prints a piece of output. On a terminal a line is shown when it is
-// whole: a character that is cut in two cannot be told.
+// write prints a piece of output. On a terminal it prints only whole lines, because a chunk may end within a
+// character.
 func (l *logReader) write(run *fermata.Run, chunk fermata.LogChunk) error {
 	if l.s.JSON {
 		return l.s.jsonLine(logEntry{run.ID, run.Attempt, chunk})
@@ -202,7 +202,7 @@ func (l *logReader) write(run *fermata.Run, chunk fermata.LogChunk) error {
 	return err
 }
 
-// flush prints the beginning of a line that has no end.
+// flush prints the beginning of a line that has no line end.
 func (l *logReader) flush(end string) error {
 	if l.partial == "" {
 		return nil
@@ -213,7 +213,7 @@ func (l *logReader) flush(end string) error {
 	return err
 }
 
-// goOn prints the runs that begin from now on, until the task has ended.
+// goOn prints the later runs until the task has ended.
 func (l *logReader) goOn(ctx context.Context) error {
 	for {
 		var run *fermata.Run
@@ -230,7 +230,7 @@ func (l *logReader) goOn(ctx context.Context) error {
 	}
 }
 
-// nextRun waits for the next run of the task; nil when the task has ended.
+// nextRun waits for the next run of the task. It returns nil if the task has ended.
 func (l *logReader) nextRun(ctx context.Context) (*fermata.Run, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -258,9 +258,9 @@ func (l *logReader) nextRun(ctx context.Context) (*fermata.Run, error) {
 	}
 }
 
-// look returns the first run behind the one that was printed last.
+// look returns the first run after the one that was printed last, and the state of the task.
 func (l *logReader) look(ctx context.Context) (*fermata.Run, fermata.TaskState, error) {
-	// The state is read first: a task that has ended begins no run.
+	// Read the state first: a task that has ended starts no run.
 	t, err := l.s.client.Task(ctx, l.task.ID)
 	if err != nil {
 		return nil, "", err

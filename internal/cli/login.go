@@ -59,11 +59,11 @@ func (c *loginCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// errNoToken says that a login was given nothing to store.
+// errNoToken is the error of a login without a token to store.
 var errNoToken = fermata.Errorf(fermata.CodeInvalidRequest, "there is no token").
 	WithHint("give it on standard input or as FERMATA_TOKEN")
 
-// readToken takes the token from the environment, the terminal, or standard
+// readToken reads the token from the environment, the terminal or standard
 // input.
 func (s *session) readToken(ctx context.Context, address string) (string, error) {
 	if s.Token != "" {

@@ -15,14 +15,13 @@ import (
 
 const about = "Fermata lets an agent stop, ask a person, and go on with the answer."
 
-// Main runs one command line, without the name of the program, and returns
-// the exit code.
+// Main runs one command line, without the name of the program, and returns the exit code.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, hooks Hooks) int {
 	s := newSession(stdin, stdout, stderr, hooks)
 	return s.exit(ctx, s.main(ctx, args))
 }
 
-// halt carries the exit code with which the parser wants to stop.
+// halt carries the exit code with which the parser stops the program.
 type halt int
 
 // main parses and runs the command line.
@@ -45,7 +44,7 @@ func (s *session) main(ctx context.Context, args []string) (err error) {
 	}
 	parsed, err := parse(parser, args)
 	if parsed == nil {
-		// What went wrong is told in the form that was asked for.
+		// Print the error in the format that the arguments ask for.
 		s.JSON = slices.Contains(args, "--json")
 		return err
 	}
@@ -63,8 +62,8 @@ func (s *session) main(ctx context.Context, args []string) (err error) {
 	return parsed.Run(s, parser.Model)
 }
 
-// parse reads the arguments, and refuses those of which a part would be lost. It returns
-// nothing where they do not fit the grammar.
+// parse reads the arguments, and refuses arguments of which a part would be lost. It returns nil if the arguments do
+// not fit the grammar.
 func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	parsed, err := parser.Parse(args)
 	if err != nil {
@@ -80,7 +79,8 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 }
 
 // newParserOf returns the parser for a command line, and the values of its global flags. If the first argument names a
-// command, the parser knows that command alone: building the grammar of all takes a third of the time of a short command.
+// command, the parser knows only that command. The grammar of all commands would take a third of the time of a short
+// command.
 func newParserOf(args []string, s *session) (*kong.Kong, *globals, error) {
 	var all root
 	// The completion command prints the names of all commands.
@@ -103,8 +103,8 @@ func newParser(grammar any, s *session, more ...kong.Option) (*kong.Kong, error)
 	}, more...)...)
 }
 
-// checkTexts refuses arguments that no JSON carries: people would read what
-// nobody wrote. What programs are started with is theirs.
+// checkTexts refuses arguments that are not valid UTF-8. JSON cannot carry them, so people would read text that nobody
+// wrote. The arguments of serve, worker and demo may belong to other programs, so they are not checked.
 func checkTexts(args []string) error {
 	if slices.Contains([]string{"serve", "worker", "demo"}, args[0]) {
 		return nil
@@ -117,7 +117,7 @@ func checkTexts(args []string) error {
 	return nil
 }
 
-// usageError says what is wrong with a command line, and where its help is.
+// usageError returns an error about a command line, with a hint to its help.
 func usageError(name string, err error) error {
 	var p *kong.ParseError
 	if errors.As(err, &p) && p.Context != nil && p.Context.Selected() != nil {
@@ -126,7 +126,7 @@ func usageError(name string, err error) error {
 			name = selected
 		}
 	}
-	// A flag that may be left out has an empty value among those that it takes.
+	// The error lists the values that a flag accepts. For an optional flag they include an empty one.
 	text := strings.Replace(err.Error(), `must be one of "",`, "must be one of ", 1)
 	return fermata.Errorf(fermata.CodeInvalidRequest, "%s", text).WithHint("%s --help shows how it is used", name)
 }

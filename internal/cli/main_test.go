@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMain takes the settings of whoever runs the tests away.
+// TestMain removes the Fermata settings of the person who runs the tests.
 func TestMain(m *testing.M) {
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "FERMATA_") {

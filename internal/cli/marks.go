@@ -7,17 +7,18 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// marks are the symbols of drawings. Each stands beside the word for it: no
-// symbol and no colour says anything alone.
+// marks are the symbols of drawings. Each symbol stands beside a word, because
+// no symbol or colour may carry a meaning alone.
 type marks struct {
 	states             map[fermata.TaskState]string
 	branch, last, down string
 	waits, asks        string
-	// steps are the states of steps; ahead is one that has not begun.
+	// steps maps the states of steps to symbols. ahead is the symbol of a step
+	// that has not begun.
 	steps map[fermata.StepState]string
 	ahead string
-	// Of drawings of steps: where they begin and end, what they are, and what
-	// leads on, elsewhere and back.
+	// For drawings of steps: their beginning and end, the kinds of steps, and
+	// the arrows forward and back.
 	begin, end, box, ask, child, jump, back string
 }
 
@@ -57,10 +58,11 @@ func (s *session) marks(plain bool) marks {
 	return symbols
 }
 
-// state returns the symbol of a state.
+// state returns the symbol of a task's state.
 func (m marks) state(state fermata.TaskState) string { return m.states[state] }
 
-// step returns the symbol of a step: one that asks shows that.
+// step returns the symbol of a step. A waiting step shows whether it waits for
+// an answer or for a task.
 func (m marks) step(step *fermata.WorkflowStep) string {
 	if step.State == fermata.StepWaiting && step.QuestionID != "" {
 		return m.states[fermata.TaskAwaitingInput]
@@ -71,7 +73,7 @@ func (m marks) step(step *fermata.WorkflowStep) string {
 	return m.steps[step.State]
 }
 
-// utf8Locale reports whether the locale has UTF-8, or does not say.
+// utf8Locale reports whether the locale uses UTF-8, or is not set.
 func utf8Locale() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := os.Getenv(name); v != "" {

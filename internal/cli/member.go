@@ -21,7 +21,7 @@ type memberCommand struct {
 	WhoCan   memberWhoCanCommand   `cmd:"" name:"who-can" help:"Say who may decide a question, and why others may not."`
 }
 
-// personFlags say what a person gets.
+// personFlags holds the name, the groups and the project roles of a person.
 type personFlags struct {
 	Name    string                  `placeholder:"NAME" help:"What people read."`
 	Group   []string                `help:"Group that the person is in; repeat it."`
@@ -108,7 +108,7 @@ func (c *memberInviteCommand) Run(ctx context.Context, s *session) error {
 	return s.link(i, i.URL)
 }
 
-// link prints what was made, and the link that is shown once.
+// link prints the link, which is shown only once. With --json it prints made.
 func (s *session) link(made any, url string) error {
 	if url == "" {
 		return fermata.Errorf(fermata.CodeUnavailable, "the reply with the link was lost on its way").WithHint("make another")
@@ -250,7 +250,7 @@ func (c *memberListCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// roleText is the role of a member, with those in single projects.
+// roleText returns the role of a member, with the roles in single projects.
 func roleText(m *fermata.Member) string {
 	if m.DisabledAt != nil {
 		return "disabled"

@@ -25,7 +25,7 @@ Examples:
     fermata member devices anna --sign-out`
 }
 
-// devices are the passkeys and the sessions of a person, and the browsers that messages are pushed to.
+// devices holds the passkeys, the sessions and the push devices of a person.
 type devices struct {
 	Passkeys []*fermata.Passkey        `json:"passkeys"`
 	Sessions []*fermata.BrowserSession `json:"sessions"`
@@ -69,7 +69,7 @@ func (c *memberDevicesCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// remove ends the one passkey, session or push device that was typed.
+// remove removes the passkey, session or push device with the typed id.
 func (c *memberDevicesCommand) remove(ctx context.Context, s *session, server *client.Client, all devices, typed string) error {
 	kind, id, err := all.find(typed)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *memberDevicesCommand) remove(ctx context.Context, s *session, server *c
 	return nil
 }
 
-// find returns the device with the id, or with this ending of it.
+// find returns the device with the id, or with the typed ending of it.
 func (d devices) find(typed string) (kind, id string, err error) {
 	var ids []string
 	for _, p := range d.Passkeys {

@@ -68,7 +68,7 @@ func (c *memberIdentityCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// checkUnread refuses words that a list and --remove do not read.
+// checkUnread refuses arguments that a list and --remove do not read.
 func (c *memberIdentityCommand) checkUnread() error {
 	unread := map[string]bool{"an id": c.ID != "", "--name": c.Name != ""}
 	switch {

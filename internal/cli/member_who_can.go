@@ -45,7 +45,8 @@ func yesOrNo(yes bool) string {
 	return "no"
 }
 
-// needs says how many must decide, and how strongly they must be known.
+// needs returns how many people must decide, and how strongly they must prove
+// who they are.
 func needs(d *fermata.Deciders) string {
 	text := "One answer decides"
 	if d.Required > 1 {
@@ -60,7 +61,7 @@ func needs(d *fermata.Deciders) string {
 	return text + "."
 }
 
-// knownBy says in words how strongly a person is known.
+// knownBy names each way in which a person proves who they are.
 var knownBy = map[fermata.Assurance]string{
 	fermata.AssuranceChannel: "in the channel", fermata.AssuranceSession: "by a sign-in in the browser", fermata.AssurancePasskey: "by a passkey",
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// namesCommand is what the scripts of fermata completion call.
+// namesCommand is the command that the completion scripts call.
 type namesCommand struct {
 	Kinds []string `arg:"" sep:"," help:"workflow, run, open_run, ended_run, tool or own_tool."`
 }
@@ -22,10 +22,10 @@ Examples:
     fermata names workflow,run`
 }
 
-// namesWithin is how long somebody who pressed the tab key waits.
+// namesWithin is the longest time that a person who pressed the tab key waits.
 const namesWithin = 5 * time.Second
 
-// mostNames bounds the runs that are offered: the newest.
+// mostNames is the largest number of offered runs. The newest are offered.
 const mostNames = 50
 
 func (c *namesCommand) Run(ctx context.Context, s *session) error {
@@ -41,7 +41,7 @@ func (c *namesCommand) Run(ctx context.Context, s *session) error {
 			return err
 		}
 		for _, w := range words {
-			// A shell may take anything else in a word for a command.
+			// A shell may run other characters in a word as a command.
 			if plainWord.MatchString(w.text) {
 				s.data().line("%s\t%s", w.text, oneLine(w.help))
 			}
@@ -52,7 +52,7 @@ func (c *namesCommand) Run(ctx context.Context, s *session) error {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_.]([A-Za-z0-9_.-]*)$`)
 
-// namesOf lists what there is of a kind.
+// namesOf returns the names of one kind.
 func namesOf(ctx context.Context, server *client.Client, kind string) ([]word, error) {
 	switch kind {
 	case "workflow":

@@ -69,7 +69,7 @@ func (c *notificationsCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// apply changes what the flags name.
+// apply applies the flags to the preferences.
 func (c *notificationsCommand) apply(s *session, p *fermata.Preferences) error {
 	if c.File != "" {
 		*p = fermata.Preferences{}

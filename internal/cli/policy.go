@@ -112,7 +112,7 @@ func (c *policySetCommand) Run(ctx context.Context, s *session) error {
 	return s.policyChange(after, difference)
 }
 
-// policyChange prints a policy as JSON, or how it differs from what it was.
+// policyChange prints a policy as JSON, or the lines in which it changed.
 func (s *session) policyChange(p fermata.Policy, difference []string) error {
 	if s.JSON {
 		return s.json(p)
@@ -123,7 +123,8 @@ func (s *session) policyChange(p fermata.Policy, difference []string) error {
 	return nil
 }
 
-// changePolicy returns the policy with what the command line or the file says.
+// changePolicy returns the policy with the settings of the command line, or the
+// policy of the file.
 func (c *policySetCommand) changePolicy(s *session, p fermata.Policy) (fermata.Policy, error) {
 	if c.File != "" {
 		p = fermata.DefaultPolicy()

@@ -15,20 +15,20 @@ import (
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
-// policyRow is one setting of a policy. Settings by type or by risk have a row each.
+// policyRow is one setting of a policy. A setting by type, by risk or by project has a row for each of its keys.
 type policyRow struct {
 	name, value string
 	set         bool
 }
 
-// usualSettings are the values of settings that a policy does not set.
+// usualSettings holds the default values of settings that a policy does not set.
 var usualSettings = map[string]string{
 	"min_timeout": "5m", "max_timeout": "24h", "resumed_timeout": "never", "reminders": "1h,1d", "remind_every": "7d",
 	"auto_confidence": "off", "ask_confidence": "off", "gate_default": "ask", "undo_seconds": "5", "least_assurance": "none",
 	"least_assurance.high": "session", "least_assurance.critical": "passkey", "least_risk": "low", "least_risk.approval": "medium", "project_risk": "low", "link_answers": "low", "admin_assurance": "channel",
 }
 
-// usualSetting is the value of a setting that a policy does not set.
+// usualSetting returns the default value of a setting that a policy does not set.
 func usualSetting(name string) string {
 	field, key, _ := strings.Cut(name, ".")
 	if field == "default_timeout" {
@@ -37,8 +37,8 @@ func usualSetting(name string) string {
 	return cmp.Or(usualSettings[name], usualSettings[field])
 }
 
-// settingKeys are the keys of a setting that has a value for each of them; nil for
-// any other setting. The keys of a setting by project are those of the policy.
+// settingKeys returns the keys of a setting that has a value for each key, and nil for any other setting. For a
+// setting by project, the keys are the projects in the policy.
 func settingKeys(field reflect.StructField, byKey fields) []string {
 	if field.Type.Kind() != reflect.Map {
 		return nil
@@ -68,8 +68,7 @@ func settingName(field reflect.StructField) string {
 	return name
 }
 
-// policyRows returns every setting that a policy can have, in the order in which the
-// policy has them.
+// policyRows returns every setting that a policy can have, in the order of the policy's fields.
 func policyRows(p fermata.Policy) ([]policyRow, error) {
 	all, err := split(p)
 	if err != nil {
@@ -93,7 +92,7 @@ func policyRows(p fermata.Policy) ([]policyRow, error) {
 	return rows, nil
 }
 
-// inner returns the fields of a setting that has a value for each of several keys.
+// inner returns the values of a setting that has a value for each of several keys.
 func inner(value json.RawMessage) (fields, error) {
 	if len(value) == 0 {
 		return fields{}, nil
@@ -119,7 +118,7 @@ func newPolicyRow(name string, value json.RawMessage) policyRow {
 	return policyRow{name, text, true}
 }
 
-// policyDifference says line by line what is other in the second policy.
+// policyDifference returns a line for each setting that differs in the second policy.
 func policyDifference(before, after fermata.Policy) ([]string, error) {
 	old, err := policyRows(before)
 	if err != nil {
@@ -156,7 +155,7 @@ func settingNames(rows []policyRow) []string {
 	return all
 }
 
-// settingOf returns the row of a setting. A project that has no row has the usual value.
+// settingOf returns the row of a setting. A project without a row has the default value.
 func settingOf(rows map[string]policyRow, name string) policyRow {
 	if r, ok := rows[name]; ok {
 		return r
@@ -171,8 +170,8 @@ func describeSetting(r policyRow) string {
 	return r.value + " (usual)"
 }
 
-// setPolicy returns the policy with another value of one setting. An empty value takes
-// the setting away, so that it is usual again.
+// setPolicy returns the policy with another value of one setting. An empty value removes the setting, so that its
+// default applies.
 func setPolicy(p fermata.Policy, name, value string) (fermata.Policy, error) {
 	top, key, hasKey := strings.Cut(name, ".")
 	field, ok := policyField(top)
@@ -209,7 +208,7 @@ func setPolicy(p fermata.Policy, name, value string) (fermata.Policy, error) {
 	return p, join(all, &p)
 }
 
-// needsKey refuses one value for a setting that has a value for each of several keys.
+// needsKey refuses a single value for a setting that has a value for each of several keys.
 func needsKey(field reflect.StructField, value string) error {
 	name, keys := settingName(field), settingKeys(field, nil)
 	if isByProject(field) {
@@ -236,7 +235,7 @@ func unknownSetting(name string) error {
 	return fermata.Errorf(fermata.CodeInvalidRequest, "a policy has no setting %q", name).WithHint("it has %s", strings.Join(names, ", "))
 }
 
-// settingJSON reads the text of a setting as a value of its type.
+// settingJSON converts the text of a setting to a value of its type.
 func settingJSON(name, text string, typ reflect.Type) (json.RawMessage, error) {
 	if typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()

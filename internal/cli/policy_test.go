@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// policyServer keeps a policy.
+// policyServer is a server that stores a policy.
 type policyServer struct {
 	mu     sync.Mutex
 	policy fermata.Policy
@@ -42,7 +42,7 @@ func newPolicyServer(t *testing.T) *policyServer {
 	return k
 }
 
-// everySetting sets every field of a policy.
+// everySetting holds a value for every field of a policy.
 var everySetting = map[string]string{
 	"min_timeout": "1m", "max_timeout": "2d", "allow_never": "no", "allow_longer": "no", "allow_shorter": "yes",
 	"default_timeout.approval": "2h", "resumed_timeout.blocking": "3d", "reminders": "2h,1d", "remind_every": "2d",
@@ -76,14 +76,14 @@ func TestPolicySetSetsEveryField(t *testing.T) {
 			t.Errorf("%s=%s is not in\n%s", name, value, out)
 		}
 	}
-	// What is written to a file and read from it is the same policy.
+	// A policy that is written to a file and read again is the same.
 	_, doc, _ := run(t, "", "--url", k.url, "policy", "show", "--json")
 	want := k.policy
 	k.policy = fermata.DefaultPolicy()
 	if code, _, talk := run(t, doc, "--url", k.url, "policy", "set", "--file", "-"); code != exitOK || cmp.Diff(want, k.policy) != "" {
 		t.Errorf("exit code %d: %s\n%s", code, talk, cmp.Diff(want, k.policy))
 	}
-	// Nothing behind the = brings the usual back.
+	// An empty value restores the default.
 	args = []string{"--url", k.url, "policy", "set"}
 	for name := range everySetting {
 		args = append(args, name+"=")

@@ -13,15 +13,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// printer writes lines to one stream, in colour where that is a terminal.
+// printer writes lines to one stream. It uses colour if the stream is a terminal.
 type printer struct {
 	w     io.Writer
 	color bool
 	width int
-	// term says that a terminal shows the lines, which would go on with a long
-	// one at its left edge, where the program's own words stand.
+	// term reports whether a terminal shows the lines. A terminal continues a long line at its left edge, where the
+	// program's own text stands.
 	term bool
-	// bytes shows the exact bytes of actions instead of their parts.
+	// bytes reports whether actions are shown as exact bytes, not in parts.
 	bytes bool
 }
 
@@ -50,7 +50,7 @@ func (p printer) red(text string) string    { return p.paint("31", text) }
 func (p printer) green(text string) string  { return p.paint("32", text) }
 func (p printer) yellow(text string) string { return p.paint("33", text) }
 
-// text writes text of several lines, wrapped. It cleans it.
+// text writes wrapped text of several lines. It cleans the text.
 func (p printer) text(text string) {
 	text = strings.TrimRight(clean(text), "\n")
 	if text == "" {
@@ -64,8 +64,8 @@ func (p printer) text(text string) {
 	}
 }
 
-// printWhole writes text line by line as it is, which a program may read; a terminal
-// shows it wrapped. It cleans it.
+// printWhole writes text without wrapping, so that a program can read it. On a terminal it wraps the text. It cleans
+// the text.
 func (p printer) printWhole(text string) {
 	if p.term {
 		p.text(text)
@@ -74,14 +74,14 @@ func (p printer) printWhole(text string) {
 	p.line("%s", strings.TrimRight(clean(text), "\n"))
 }
 
-// bars stand before what others wrote, so that no text can pass for a line of
-// the program's own: the first before a line, the second where one goes on.
+// Bars stand before text of other authors, so that no such text looks like a line of the program. bar begins a line,
+// and barMore continues it.
 const (
 	bar     = "  │ "
 	barMore = "  ┊ "
 )
 
-// quote writes prose of others, wrapped at words, behind a bar. It cleans it.
+// quote writes prose of other authors behind a bar, wrapped at words. It cleans the text.
 func (p printer) quote(indent, text string) {
 	text = strings.TrimRight(clean(text), "\n")
 	if text == "" {
@@ -95,8 +95,8 @@ func (p printer) quote(indent, text string) {
 	}
 }
 
-// barred writes lines that must stay as they are behind a bar. On a terminal a
-// long one goes on below, behind a bar of its own. The text is clean.
+// barred writes lines that must not change behind a bar. On a terminal a long line continues below, behind a bar of
+// its own. The text must be clean.
 func (p printer) barred(text string) {
 	room := max(p.width-ansi.StringWidth(bar), 16)
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
@@ -114,8 +114,8 @@ func (p printer) barred(text string) {
 	}
 }
 
-// printLabelled writes what others wrote behind a word of the program's own: on the
-// same line where all of it fits there, behind a bar where not.
+// printLabelled writes text of other authors after a label. If the text fits, it stands on the same line, or else
+// behind a bar below.
 func (p printer) printLabelled(label, text string) {
 	text = strings.TrimRight(text, "\n")
 	line := clean(text)
@@ -129,8 +129,7 @@ func (p printer) printLabelled(label, text string) {
 	p.quote("", text)
 }
 
-// title writes a headline of others. What does not fit on the line goes on
-// behind a bar.
+// title writes a headline of another author. A long headline continues behind a bar.
 func (p printer) title(text string) {
 	lines := []string{oneLine(text)}
 	if p.term {
@@ -145,8 +144,7 @@ func (p printer) title(text string) {
 	}
 }
 
-// wrapLines breaks the lines that are too long for the screen; where one goes on
-// there is a bar before it.
+// wrapLines breaks lines that are too long for the screen. The rest of such a line stands behind a bar.
 func wrapLines(lines []string, width int) []string {
 	var list []string
 	for _, line := range lines {
@@ -163,7 +161,7 @@ func wrapLines(lines []string, width int) []string {
 	return list
 }
 
-// expandTabs writes tabs as the spaces that they stand for.
+// expandTabs replaces tabs with the spaces that they stand for.
 func expandTabs(text string) string {
 	if !strings.Contains(text, "\t") {
 		return text
@@ -207,8 +205,8 @@ func (s *session) jsonLine(v any) error {
 	return err
 }
 
-// encode writes JSON in which no character can hide: those that a terminal
-// would obey or not show stand as escapes, which mean the same.
+// encode returns JSON in which no character is hidden. Characters that a terminal would obey or not show are escaped,
+// which means the same in JSON.
 func encode(v any, indent string) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

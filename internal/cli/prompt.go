@@ -11,8 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// ask writes a prompt to standard error and reads a line of standard input.
-// At the end of the input it returns io.EOF.
+// ask writes a prompt to standard error and reads a line of standard input. At the end of the input it returns io.EOF.
 func (s *session) ask(ctx context.Context, prompt string) (string, error) {
 	if s.NoInput {
 		return "", fermata.Errorf(fermata.CodeInvalidRequest, "%s: nothing may be asked at the terminal (--no-input)", prompt)
@@ -21,8 +20,8 @@ func (s *session) ask(ctx context.Context, prompt string) (string, error) {
 	return s.nextLine(ctx)
 }
 
-// nextLine reads a line of standard input, io.EOF at its end. It refuses a line that is not UTF-8: JSON would carry other
-// characters.
+// nextLine reads a line of standard input, or returns io.EOF at its end. It refuses a line that is not UTF-8, because
+// JSON would carry other characters.
 func (s *session) nextLine(ctx context.Context) (string, error) {
 	type reading struct {
 		line string
@@ -38,7 +37,7 @@ func (s *session) nextLine(ctx context.Context) (string, error) {
 	}()
 	select {
 	case <-ctx.Done():
-		// The reader ends with the program: a terminal's read cannot be called back.
+		// The goroutine ends with the program, because a read of a terminal cannot be cancelled.
 		return "", context.Cause(ctx)
 	case r := <-read:
 		if r.err == nil && !utf8.ValidString(r.line) {
@@ -48,7 +47,7 @@ func (s *session) nextLine(ctx context.Context) (string, error) {
 	}
 }
 
-// confirm asks a yes-or-no question; anything but yes is no.
+// confirm asks a yes-or-no question. Every answer but yes is no.
 func (s *session) confirm(ctx context.Context, prompt string) (bool, error) {
 	line, err := s.ask(ctx, prompt+" [y/N]")
 	if errors.Is(err, io.EOF) {
@@ -58,8 +57,8 @@ func (s *session) confirm(ctx context.Context, prompt string) (bool, error) {
 	return yes, err
 }
 
-// askItems asks for every item on a line of its own. A person may try again;
-// what comes from a file must fit. An empty line leaves an item out.
+// askItems asks for each item on a line of its own. A person may try again; a line from a file must fit. An empty line
+// leaves an item out.
 func (s *session) askItems(ctx context.Context, q *fermata.Question) (map[string]any, error) {
 	values := map[string]any{}
 	for i := range q.Items {
@@ -96,7 +95,7 @@ func (s *session) askItems(ctx context.Context, q *fermata.Question) (map[string
 	return values, nil
 }
 
-// nothingGiven says that a person left a question without an answer, and how one is given on the command line.
+// nothingGiven returns an error that a question got no answer. Its hint shows how to give one on the command line.
 func nothingGiven(q *fermata.Question) error {
 	e := fermata.Errorf(fermata.CodeInvalidRequest, "no answer was given, nothing was sent")
 	if len(q.Items) == 1 {

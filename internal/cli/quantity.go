@@ -7,8 +7,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// quantity is a number of at least 1. The value 0 stands for a flag that is not given, so on
-// the command line it would be replaced in silence.
+// quantity is a number of at least 1. The value 0 means that the flag is not given, so a 0 on the command line would
+// silently be replaced.
 type quantity int
 
 // Decode reads the number.

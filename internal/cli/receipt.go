@@ -6,7 +6,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// receiptText says what becomes of a message to an agent; "" for one that is for none.
+// receiptText returns what happens with a message to an agent, or "" if the message is for no agent.
 func receiptText(m *fermata.Message) string {
 	switch m.Receipt {
 	case fermata.ReceiptHanded:
@@ -29,12 +29,12 @@ func receiptText(m *fermata.Message) string {
 	}
 }
 
-// printFate says what becomes of a message that was just written, where nobody hears it for now.
+// printFate prints what happens with a new message if no agent gets it soon.
 func (s *session) printFate(m *fermata.Message) {
 	switch m.Receipt {
 	case fermata.ReceiptPaused, fermata.ReceiptEnded, fermata.ReceiptUnread, fermata.ReceiptMaker:
 		s.talk().line("%s", receiptText(m))
 	default:
-		// It reaches somebody.
+		// An agent or a person gets the message.
 	}
 }

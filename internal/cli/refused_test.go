@@ -9,7 +9,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// What a command could only take by dropping a part of it is refused, and the error names that part.
+// If a command could accept a request only by dropping a part of it, it refuses the request, and the error names that
+// part.
 func TestNothingIsDroppedInSilence(t *testing.T) {
 	t.Parallel()
 	file := func(text string) string {
@@ -104,7 +105,7 @@ func TestNothingIsDroppedInSilence(t *testing.T) {
 	}
 }
 
-// An answer that says one item twice, or leaves what stands on standard input unread, is refused.
+// An answer that gives one item twice, or leaves standard input unread, is refused.
 func TestNoAnswerIsDroppedInSilence(t *testing.T) {
 	t.Parallel()
 	q := open(t, fermata.Ask{Title: "Set it up", Timeout: "1h", Items: []fermata.Item{

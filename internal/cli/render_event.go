@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// telling are the keys of an event's data that a line shows, in this order.
+// telling lists the keys of an event's data that a line shows, in this order.
 var telling = []string{"workflow", "trigger", "step", "state", "error", "repository", "issue", "label", "title", "task_title", "project", "risk", "items", "approvals", "votes", "required", "from", "to", "reason", "value", "answers", "outcome", "message", "summary", "result", "worker", "name", "handle", "comment"}
 
 // eventLine writes an event on one line.
@@ -21,7 +21,7 @@ func (p printer) eventLine(e *fermata.Event) {
 	p.line("%6d  %s  %-22s %-6s  %s", e.Seq, p.dim(at), e.Type, shortID(subject), eventText(e))
 }
 
-// eventText says who did it and what the event's data tell.
+// eventText returns the actor of an event and the important parts of its data.
 func eventText(e *fermata.Event) string {
 	parts := []string{actor(e.Actor)}
 	var data map[string]any

@@ -13,8 +13,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// question writes a question whole: what is asked, what helps to answer, what
-// will run, and what happens at the deadline.
+// question writes a whole question: the items, its context, the action, and
+// what happens at the deadline.
 func (p printer) question(q *fermata.Question, now time.Time) {
 	if !p.term {
 		p.wholeQuestion(q, now)
@@ -48,7 +48,8 @@ func (p printer) wholeQuestion(q *fermata.Question, now time.Time) {
 	p.ending(q, now)
 }
 
-// belonging names the task and the project, and says how far the votes got.
+// belonging writes the id, the task and the project of a question, and its
+// votes.
 func (p printer) belonging(q *fermata.Question) {
 	task := "task " + shortID(q.TaskID)
 	if title := notice.TaskOf(q); title != "" {
@@ -61,7 +62,7 @@ func (p printer) belonging(q *fermata.Question) {
 	p.line("%s", p.dim(strings.Join(facts, " · ")))
 }
 
-// context writes what helps to answer.
+// context writes the context of a question.
 func (p printer) context(c *fermata.QuestionContext) {
 	if c == nil {
 		return
@@ -86,8 +87,8 @@ func (p printer) context(c *fermata.QuestionContext) {
 	}
 }
 
-// action writes what is consented to: all of it, with nothing hidden. A command
-// stands as it was typed; the exact bytes stand there on demand.
+// action writes the complete action that a person consents to. It hides
+// nothing. It writes a command as it was typed, or on demand the exact bytes.
 func (p printer) action(head string, action json.RawMessage, hash string) {
 	if len(action) == 0 {
 		return
@@ -107,8 +108,8 @@ func (p printer) action(head string, action json.RawMessage, hash string) {
 	p.line("%s", p.dim("  sha256 "+oneLine(hash)))
 }
 
-// indentJSON lays an action out. Indenting moves space between values only,
-// never what is in them.
+// indentJSON returns an action with indentation. It changes only the space
+// between values, never the values.
 func indentJSON(action json.RawMessage) string {
 	var indented bytes.Buffer
 	if json.Indent(&indented, action, "", "  ") == nil {
@@ -140,7 +141,7 @@ func (p printer) items(q *fermata.Question) {
 	}
 }
 
-// options writes the choices of an item, each with the number that picks it.
+// options writes the options of an item, each with the number that selects it.
 func (p printer) options(it *fermata.Item, indent string) {
 	for i, o := range it.Options {
 		mark := "-"
@@ -178,7 +179,7 @@ func (p printer) options(it *fermata.Item, indent string) {
 	}
 }
 
-// option writes the line of a choice; what does not fit goes on behind a bar.
+// option writes the line of an option. A long line continues behind a bar.
 func (p printer) option(indent, deeper, line string) {
 	parts := []string{line}
 	if p.term {
@@ -192,7 +193,7 @@ func (p printer) option(indent, deeper, line string) {
 	}
 }
 
-// ending says how the question ended, or what happens when nobody answers.
+// ending writes how the question ended, or what happens if nobody answers.
 func (p printer) ending(q *fermata.Question, now time.Time) {
 	for _, v := range q.Votes {
 		p.printLabelled(fmt.Sprintf("%s voted %s.", actor(v.By), v.Value), v.Comment)
@@ -241,15 +242,15 @@ func (p printer) resolution(r *fermata.Resolution) {
 	}
 }
 
-// comment prints what somebody said along with an answer.
+// comment writes a person's comment on the answer.
 func (p printer) comment(text string) {
 	if text != "" {
 		p.printLabelled("Comment:", text)
 	}
 }
 
-// sentence says how a question ended. The answer of a person stands behind a
-// bar where it is long.
+// sentence writes how a question ended. A long answer of a person stands behind
+// a bar.
 func (p printer) sentence(r *fermata.Resolution) {
 	sentence := r.Sentence()
 	answer := r.AnswerText()
@@ -260,7 +261,7 @@ func (p printer) sentence(r *fermata.Resolution) {
 	p.text(strings.ToUpper(sentence[:1]) + sentence[1:] + ".")
 }
 
-// actor names who did something.
+// actor returns the name of an actor, or the kind if there is no name.
 func actor(a fermata.Actor) string {
 	if a.Name == "" {
 		return string(a.Kind)
@@ -268,11 +269,11 @@ func actor(a fermata.Actor) string {
 	return oneLine(a.Name)
 }
 
-// value returns an answer's value as people read it.
+// value returns the value of an answer as people read it.
 func value(v any) string { return (&fermata.Resolution{Answer: v}).AnswerText() }
 
-// valuesText returns the values of items as people read them; the key of a
-// single one says nothing.
+// valuesText returns the values of items as people read them. It leaves out the
+// key of a single item.
 func valuesText(values map[string]any) string {
 	if len(values) == 1 {
 		for _, v := range values {

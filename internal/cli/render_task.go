@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// task writes a task, and its pending question whole.
+// task writes a task with its whole pending question.
 func (p printer) task(t *fermata.Task, now time.Time) {
 	p.title(t.Title)
 	state := stateText(t)
@@ -52,7 +52,7 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 	}
 }
 
-// printActivity says what the run that is under way does.
+// printActivity writes the progress of the present run.
 func (p printer) printActivity(e *fermata.TimelineEntry, now time.Time) {
 	if e == nil {
 		return
@@ -73,14 +73,14 @@ func (p printer) printActivity(e *fermata.TimelineEntry, now time.Time) {
 	p.printLabelled("Now, "+ago+":", text)
 }
 
-// work says where the work of the task is, also when it is not finished.
+// work writes where the work of the task is, even if it is not finished.
 func (p printer) work(t *fermata.Task) {
 	if t.Session == nil {
 		return
 	}
 	p.line("")
 	p.line("%s", p.bold("The work"))
-	// A path that is broken into lines can be neither copied nor searched for.
+	// A path that is broken into lines cannot be copied or found.
 	if t.Session.Dir != "" {
 		note := ""
 		if t.State == fermata.TaskDone && t.Session.Branch != "" {
@@ -97,8 +97,7 @@ func (p printer) work(t *fermata.Task) {
 	}
 }
 
-// answers writes the closed questions of a task, each with its answer and who
-// gave it.
+// answers writes the closed questions of a task, each with its answer and its author.
 func (p printer) answers(list []*fermata.Question) {
 	if len(list) == 0 {
 		return
@@ -117,7 +116,7 @@ func (p printer) answers(list []*fermata.Question) {
 	}
 }
 
-// stateText is a task's state, and why where that is not plain.
+// stateText returns the state of a task, with the reason if there is one.
 func stateText(t *fermata.Task) string {
 	if t.NoWorker != nil {
 		return string(t.State) + " (no worker)"
@@ -128,7 +127,8 @@ func stateText(t *fermata.Task) string {
 	return fmt.Sprintf("%s (%s)", t.State, oneLine(t.Reason))
 }
 
-// messages writes the lines of a thread of a task, which may have ended over a clarification that no agent replied to.
+// messages writes the messages of a task's thread. If the task has ended, it also marks a clarification that the agent
+// never answered.
 func (p printer) messages(list []*fermata.Message, ended bool, now time.Time) {
 	for i, m := range list {
 		p.line("")
@@ -161,7 +161,7 @@ func (p printer) noWorker(n *fermata.NoWorker) {
 	p.line("Start one: %s", oneLine(n.Start))
 }
 
-// blockers writes the tasks for which a task waits, with the state of those that are known.
+// blockers writes the tasks that a task waits for, with the state of each known one.
 func (p printer) blockers(ids []string, known map[string]*fermata.Task) {
 	for _, id := range ids {
 		t := known[id]
@@ -174,7 +174,7 @@ func (p printer) blockers(ids []string, known map[string]*fermata.Task) {
 	}
 }
 
-// takeOver says how a person opens the session of a paused task, and hands it back.
+// takeOver writes how a person opens the session of a paused task, and how to give it back.
 func (p printer) takeOver(t *fermata.Task) {
 	if !t.IsPaused() {
 		return

@@ -39,7 +39,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// open returns the question that a request opens at noon.
+// open returns the question of a request, opened at noon.
 func open(t *testing.T, a fermata.Ask) *fermata.Question {
 	t.Helper()
 	task := &fermata.Task{ID: "task_01k5h2m9n0abcdefghjk", Project: "shop", Priority: 2, Runner: fermata.RunnerExternal}
@@ -179,7 +179,8 @@ func drawn(s *session, m marks, list ...*fermata.Task) []string {
 	return v.s.linesOf(v)
 }
 
-// An answer that may be taken back counts from an instant on, and nobody else has to answer. One that did not count stays readable.
+// A held answer shows the instant from which it counts, and does not ask others to answer. An answer that did not
+// count stays readable.
 func TestAnswersThatCouldBeTakenBack(t *testing.T) {
 	t.Parallel()
 	q := open(t, fermata.Ask{Question: "Which database?", Timeout: "never"})
@@ -203,7 +204,7 @@ func TestAnswersThatCouldBeTakenBack(t *testing.T) {
 	}
 }
 
-// An event of a step of a workflow names the step and says where it stands.
+// An event about a step of a workflow names the step and its state.
 func TestEventsOfStepsNameThem(t *testing.T) {
 	t.Parallel()
 	got := eventText(&fermata.Event{

@@ -10,12 +10,12 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// longRunning are the commands that run for long.
+// longRunning are the commands that run for a long time.
 var longRunning = []string{"serve", "worker", "mcp", "demo"}
 
-// checkRepeated refuses a flag that stands twice on the command line where one value is read: the other would be lost
-// in silence. A switch that is set twice loses nothing. For programs that run for long the last value counts: who wraps
-// them in a unit or a script overrides a flag so.
+// checkRepeated refuses a flag that stands twice on the command line although only one value is read. The other value
+// would silently be lost. A switch that is set twice loses nothing. For long-running commands the last value counts,
+// so that a unit or a script can override a flag.
 func checkRepeated(parsed *kong.Context, args []string) error {
 	if slices.Contains(longRunning, parsed.Selected().Name) {
 		return nil
@@ -39,7 +39,7 @@ func checkRepeated(parsed *kong.Context, args []string) error {
 	return nil
 }
 
-// valuesOf returns the values that the arguments give a flag.
+// valuesOf returns the values that the arguments give to a flag.
 func valuesOf(flag *kong.Flag, args []string) (values []string) {
 	name := "--" + flag.Name
 	for i, arg := range args {
@@ -52,8 +52,8 @@ func valuesOf(flag *kong.Flag, args []string) (values []string) {
 	return values
 }
 
-// checkNames refuses NAME=VALUE with a name that another one has: one of them would be
-// lost in silence. The names stand behind the prefix in the error.
+// checkNames refuses NAME=VALUE pairs with the same name, because one of them would silently be lost. The prefix
+// stands before the name in the error.
 func checkNames(prefix string, settings []string) error {
 	seen := map[string]bool{}
 	for _, setting := range settings {

@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// A flag that takes one value is refused by every command when it stands twice, and the error names it.
+// Every command refuses a flag with a single value that is given twice, and the error names the flag.
 func TestNoCommandDropsARepeatedFlag(t *testing.T) {
 	t.Parallel()
 	tried := 0
@@ -34,7 +34,7 @@ func TestNoCommandDropsARepeatedFlag(t *testing.T) {
 	}
 }
 
-// An argument more than a command takes is refused by every command, and the error names it.
+// Every command refuses an extra argument, and the error names it.
 func TestNoCommandDropsAnArgument(t *testing.T) {
 	t.Parallel()
 	tried := 0
@@ -56,7 +56,7 @@ func TestNoCommandDropsAnArgument(t *testing.T) {
 	}
 }
 
-// firstOf is the first value of a list that is not empty, or 1.
+// firstOf returns the first non-empty value of a list, or 1.
 func firstOf(enum string) string {
 	for value := range strings.SplitSeq(enum, ",") {
 		if value != "" {

@@ -94,7 +94,7 @@ func (c *respondCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// askFor takes the answer at the terminal, or in an editor, whose text is kept in a file then.
+// askFor asks for the answer at the terminal, or in an editor. kept is the file with the text of the editor.
 func (c *respondCommand) askFor(ctx context.Context, s *session, q *fermata.Question) (values map[string]any, kept string, err error) {
 	if c.isClosed(q) {
 		return nil, "", q.ClosedError()
@@ -109,7 +109,7 @@ func (c *respondCommand) askFor(ctx context.Context, s *session, q *fermata.Ques
 	return values, "", err
 }
 
-// givenAnswer is the answer of the command line, and of the files that it names.
+// givenAnswer returns the answer on the command line, and in the files that it names.
 func (c *respondCommand) givenAnswer(s *session, q *fermata.Question) (map[string]any, error) {
 	words, pairs, err := s.readAnswers(q, c.Answer, c.Values)
 	if err != nil {
@@ -118,21 +118,20 @@ func (c *respondCommand) givenAnswer(s *session, q *fermata.Question) (map[strin
 	return answerFrom(q, words, pairs)
 }
 
-// isClosed reports whether no answer can be taken any more: after the deadline
-// one still can.
+// isClosed reports whether the question accepts no answer. After a timeout it still accepts one.
 func (*respondCommand) isClosed(q *fermata.Question) bool {
 	return q.Resolution != nil && q.Status != fermata.TimedOut
 }
 
-// send sends the values as the answer, after asking back where that is due.
-// It returns nil when nothing was sent.
+// send sends the values as the answer. If the answer is dangerous, it first asks the person to confirm. It returns nil
+// if it sent nothing.
 func (c *respondCommand) send(ctx context.Context, s *session, q *fermata.Question, values map[string]any) (*fermata.Question, error) {
 	a := toAnswer(q, values)
 	a.Comment, a.Restart, a.Undo = c.Comment, c.Restart, c.Undo
 	return s.sendAnswer(ctx, c.write, q, a, consentNeeded{needed: delicate(q, values), given: c.Yes, how: c.repeatCommand(q)})
 }
 
-// repeatCommand is the command that sends the same answer without asking back.
+// repeatCommand returns the command that sends the same answer without a confirmation.
 func (c *respondCommand) repeatCommand(q *fermata.Question) string {
 	if c.All {
 		return "fermata respond --all --yes"
@@ -151,17 +150,16 @@ func (c *respondCommand) repeatCommand(q *fermata.Question) string {
 	return strings.Join(words, " ")
 }
 
-// consentNeeded says whether an answer releases something that is asked back
-// for at a terminal.
+// consentNeeded describes whether a person must confirm an answer before it is sent.
 type consentNeeded struct {
-	// needed says that it does, given that the person has said yes already.
+	// needed reports whether a confirmation is needed, and given whether the command line has it.
 	needed, given bool
-	// how is the command that says yes.
+	// how is the command that confirms.
 	how string
 }
 
-// get asks a person at a terminal. Without a terminal the command must have
-// said yes: what runs unattended releases nothing by accident.
+// get asks a person at a terminal to confirm. Without a terminal, the command line must confirm, so that an unattended
+// program releases nothing by accident.
 func (n consentNeeded) get(ctx context.Context, s *session, answer string) error {
 	if !n.needed || n.given {
 		return nil
@@ -177,13 +175,12 @@ func (n consentNeeded) get(ctx context.Context, s *session, answer string) error
 	return err
 }
 
-// delicate reports whether an answer is asked back before it is sent.
+// delicate reports whether a person must confirm an answer before it is sent.
 func delicate(q *fermata.Question, values map[string]any) bool {
 	return len(dangerous(q, values)) > 0 || q.Type == fermata.Approval && values[q.Items[0].Key] == fermata.Approve
 }
 
-// sendAnswer sends an answer and says what became of it. A person at a
-// terminal is asked back first, where consent is needed.
+// sendAnswer sends an answer and prints the result. If consent is needed, it first asks the person at a terminal.
 func (s *session) sendAnswer(ctx context.Context, w write, q *fermata.Question, a fermata.Answer, consent consentNeeded) (*fermata.Question, error) {
 	if done, err := s.printDryRun(w, "POST", "/questions/"+q.ID+"/answer", a); done {
 		return nil, err
@@ -210,8 +207,7 @@ func (s *session) sendAnswer(ctx context.Context, w write, q *fermata.Question, 
 	return closed, nil
 }
 
-// became says what became of a question after an answer. Before it, the
-// question had so many votes.
+// became returns the result of an answer as text. votes is the number of votes before the answer.
 func became(q *fermata.Question, votes int) string {
 	switch {
 	case q.Held != nil:
@@ -232,5 +228,5 @@ func became(q *fermata.Question, votes int) string {
 	}
 }
 
-// errQuit says that a person has had enough.
+// errQuit reports that the person wants to stop.
 var errQuit = errors.New("quit")

@@ -10,9 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// walk shows every pending question of a project, or of all where it is empty, oldest
-// deadline first as the server lists them, and takes an answer to each. An empty line
-// leaves one out.
+// walk shows every pending question of a project and takes an answer to each. An empty project means all projects. The
+// server lists the earliest deadline first. An empty line skips a question.
 func (c *respondCommand) walk(ctx context.Context, s *session, project string) error {
 	list, _, err := s.questions(ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true, Project: project}, 1000)
 	if err != nil {
@@ -40,7 +39,8 @@ func (c *respondCommand) walk(ctx context.Context, s *session, project string) e
 	return answersRefused(refused)
 }
 
-// errAnswerRefused says that an answer was refused, as the person was told, and that nobody is there to give another.
+// errAnswerRefused reports that a question was left without an answer, because the answer or the person was refused.
+// The error has been printed, and the walk continues with the next question.
 var errAnswerRefused = errors.New("the answer was refused")
 
 func answersRefused(n int) error {
@@ -51,8 +51,9 @@ func answersRefused(n int) error {
 		WithHint("fermata list shows them")
 }
 
-// respondToOne shows one question and takes its answer, until one is taken or the
-// person goes on. A question that the server refuses is shown and skipped. So is one that needs more than a token.
+// respondToOne shows one question, and asks for an answer until the server accepts one or the person skips the
+// question. If the server refuses the question itself, or if the question needs more than a token, respondToOne skips
+// it.
 func (c *respondCommand) respondToOne(ctx context.Context, s *session, id string) error {
 	q, err := s.client.Question(ctx, id)
 	if err != nil || q.Status != fermata.Pending {
@@ -85,8 +86,8 @@ func (c *respondCommand) respondToOne(ctx context.Context, s *session, id string
 	}
 }
 
-// walkItems asks for the items on lines; nothing at the first one leaves the
-// question out, and q or the end of the input ends the walk.
+// walkItems asks for each item on a line of its own. An empty line for the first item skips the question. q, or the
+// end of the input, ends the walk.
 func (s *session) walkItems(ctx context.Context, q *fermata.Question) (map[string]any, error) {
 	texts := map[string]string{}
 	for i := range q.Items {

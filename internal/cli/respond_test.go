@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// desk is a server with one question that takes an answer and keeps it.
+// desk is a server with one question. It accepts and stores the answer.
 func desk(t *testing.T, q *fermata.Question) (url string, sent *fermata.Answer) {
 	t.Helper()
 	sent = new(fermata.Answer)
@@ -52,7 +52,7 @@ func TestRespondReadsALine(t *testing.T) {
 	}
 }
 
-// The demonstration ends the prompt when its question is closed.
+// The demo cancels the prompt when its question is closed.
 func TestRespondIsEndedByItsCaller(t *testing.T) {
 	t.Parallel()
 	url, _ := desk(t, questions(t)["choice"])

@@ -59,7 +59,8 @@ func (c *serveCommand) Run(ctx context.Context, s *session) error {
 	})
 }
 
-// checkWorkers refuses values that no worker can have. Without workers it also refuses the flags that only workers read.
+// checkWorkers refuses values that no worker can use. Without workers it also refuses the flags that only workers
+// read.
 func (c *serveCommand) checkWorkers() error {
 	if err := c.checkFlags(); err != nil {
 		return err

@@ -12,25 +12,23 @@ import (
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
-// defaultWidth and defaultHeight are the size of a terminal that does not tell
-// its own.
+// defaultWidth and defaultHeight are the size of a terminal that does not report its own.
 const (
 	defaultWidth  = 80
 	defaultHeight = 24
 )
 
-// session is one run of the program: where it reads and writes, and what it
-// knows of the terminal.
+// session is one run of the program, with its input, its output and the properties of its terminal.
 type session struct {
 	globals
 	hooks Hooks
 	stdin io.Reader
 	lines *bufio.Reader
-	// readBy is the flag for which standard input was read as a file; empty when it was not.
+	// readBy is the flag that read standard input as a file. It is empty if none did.
 	readBy string
 	out    io.Writer
 	err    io.Writer
-	// Which of the three is a terminal that a person sits at.
+	// inTerm, outTerm and errTerm report whether each stream is a terminal that a person uses.
 	inTerm, outTerm, errTerm bool
 	width                    int
 	color                    bool
@@ -38,9 +36,9 @@ type session struct {
 
 	address string
 	client  *client.Client
-	// signedIn says that the client has a token to show.
+	// signedIn reports whether the client has a token.
 	signedIn bool
-	// lost says that what is watched may be old: the connection broke.
+	// lost reports that the connection broke, so the shown state may be old.
 	lost bool
 }
 
@@ -65,7 +63,7 @@ func newSession(stdin io.Reader, stdout, stderr io.Writer, hooks Hooks) *session
 	return s
 }
 
-// resize reads the size of the terminal anew and returns its height.
+// resize reads the size of the terminal again and returns its height.
 func (s *session) resize() int {
 	if file, ok := terminal(s.out); ok {
 		if w, h, err := term.GetSize(int(file.Fd())); err == nil && w > 20 {
@@ -76,7 +74,7 @@ func (s *session) resize() int {
 	return defaultHeight
 }
 
-// terminal returns the file behind a stream when it is a terminal.
+// terminal returns the file behind a stream if it is a terminal.
 func terminal(stream any) (*os.File, bool) {
 	file, ok := stream.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -85,16 +83,16 @@ func terminal(stream any) (*os.File, bool) {
 	return file, true
 }
 
-// interactive reports whether a person can be asked in forms.
+// interactive reports whether forms can ask a person.
 func (s *session) interactive() bool {
 	return s.inTerm && s.errTerm && !s.NoInput
 }
 
-// login reads what `fermata login` stored, and where that is.
+// login returns the login that `fermata login` stored, and the path of its file.
 func (s *session) login() (config.Login, string, error) {
 	path, err := config.Path()
 	if err != nil {
-		// Without a home there is no stored login, and the rest works.
+		// Without a home there is no stored login, but everything else works.
 		return config.Login{}, "", nil //nolint:nilerr // see above
 	}
 	l, err := config.Load(path)

@@ -73,7 +73,7 @@ func (c *showCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// mostQuestions is how many questions of a task are shown, the newest.
+// mostQuestions is the largest number of shown questions of a task. The newest are shown.
 const mostQuestions = 1000
 
 // askedBy returns the closed questions of a task, oldest first.
@@ -84,10 +84,10 @@ func (s *session) askedBy(ctx context.Context, t *fermata.Task) ([]*fermata.Ques
 	return list, err
 }
 
-// mostBlockers is how many of the tasks that a task waits for are read.
+// mostBlockers is the largest number of tasks that are read for the blockers of a task.
 const mostBlockers = 20
 
-// blockersOf returns the tasks for which a task waits, by id. Those that the person does not see are left out.
+// blockersOf returns the tasks that a task waits for, by id. It leaves out tasks that the person may not see.
 func (s *session) blockersOf(ctx context.Context, t *fermata.Task) (map[string]*fermata.Task, error) {
 	known := map[string]*fermata.Task{}
 	for _, id := range t.BlockedBy[:min(len(t.BlockedBy), mostBlockers)] {
@@ -102,7 +102,7 @@ func (s *session) blockersOf(ctx context.Context, t *fermata.Task) (map[string]*
 	return known, nil
 }
 
-// doingNow returns the last report of progress of the run that is under way.
+// doingNow returns the last progress report of the present run.
 func (s *session) doingNow(ctx context.Context, t *fermata.Task) (*fermata.TimelineEntry, error) {
 	if t.State != fermata.TaskInProgress {
 		return nil, nil //nolint:nilnil // nothing is under way

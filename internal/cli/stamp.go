@@ -7,13 +7,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// shortID is the ending of an id that tables show; every command takes it.
+// shortID returns the ending of an id that tables show. Every command accepts
+// it.
 func shortID(id string) string {
 	return id[max(0, len(id)-fermata.LeastEnding):]
 }
 
-// id returns an id as the stream at hand shows it: its ending for people, all
-// of it for scripts.
+// id returns the ending of an id for people, and the whole id for scripts.
 func (s *session) id(id string) string {
 	if s.outTerm {
 		return shortID(id)
@@ -21,7 +21,8 @@ func (s *session) id(id string) string {
 	return id
 }
 
-// agoText says how long ago an instant was; for scripts it is the instant.
+// agoText returns the time since an instant for people, and the instant for
+// scripts.
 func (s *session) agoText(t time.Time) string {
 	if !s.outTerm {
 		return t.UTC().Format(time.RFC3339)
@@ -29,8 +30,8 @@ func (s *session) agoText(t time.Time) string {
 	return span(s.now().Sub(t))
 }
 
-// leftText says how long it is until an instant, "" for none; for scripts it is
-// the instant.
+// leftText returns the time until an instant for people, and the instant for
+// scripts. Without an instant, scripts get "".
 func (s *session) leftText(t *time.Time) string {
 	switch {
 	case t == nil && s.outTerm:
@@ -47,7 +48,7 @@ func (s *session) leftText(t *time.Time) string {
 	return span(d)
 }
 
-// span writes a length of time in its largest two units.
+// span returns a duration in its two largest units.
 func span(d time.Duration) string {
 	d = max(d, 0)
 	switch {

@@ -10,24 +10,26 @@ import (
 // column is one column of a table.
 type column struct {
 	head string
-	// flex lets the column shrink to fit the terminal.
+	// flex reports whether the column may shrink to fit the terminal.
 	flex bool
 }
 
-// table is a list for people, and for scripts: aligned and cut to the width
-// of a terminal, or else tab-separated, whole and without a head.
+// table is a list for people and for scripts. On a terminal it is aligned and
+// cut to the width. Elsewhere it is separated by tabs, complete and without a
+// head.
 type table struct {
 	columns []column
 	rows    [][]string
-	// below are lines under the rows, on a terminal; none where it is empty.
+	// below are lines under the rows on a terminal. They are not shown if the
+	// table is empty.
 	below []string
 }
 
 // add appends a row. The cells may hold any text.
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// print writes the table to standard output. An empty one is said on standard
-// error, where no program takes the words for a row.
+// print writes the table to standard output. For an empty table it writes the
+// text none to standard error, so that no program takes the text for a row.
 func (s *session) print(t *table, none string) {
 	if len(t.rows) == 0 {
 		if none != "" {
@@ -57,7 +59,7 @@ func (s *session) print(t *table, none string) {
 	}
 }
 
-// lines lays the table out in at most width columns.
+// lines returns the table as lines of at most width columns.
 func (t *table) lines(width int) []string {
 	rows := [][]string{make([]string, len(t.columns))}
 	for i, c := range t.columns {
@@ -84,8 +86,8 @@ func (t *table) lines(width int) []string {
 	return lines
 }
 
-// widths gives every column what it needs and takes what is too much from
-// the widest flexible one, a column at a time.
+// widths returns the width of each column. If the table is too wide, it shrinks
+// the widest flexible column, one character at a time.
 func (t *table) widths(rows [][]string, width int) []int {
 	widths := make([]int, len(t.columns))
 	total := -2

@@ -10,13 +10,13 @@ import (
 // change is a command that changes one task.
 type change struct {
 	write write
-	// id may be an ending; verb is the last part of the address.
+	// id may be the ending of an id. verb is the last part of the address.
 	id, verb string
 	body     any
 	send     func(ctx context.Context, id string) (*fermata.Task, error)
 }
 
-// move sends a change of a task and says what state it has now.
+// move sends a change of a task and prints the new state.
 func (s *session) move(ctx context.Context, c change) error {
 	if done, err := s.printDryRun(c.write, "POST", "/tasks/"+c.id+"/"+c.verb, c.body); done {
 		return err
@@ -36,8 +36,8 @@ func (s *session) move(ctx context.Context, c change) error {
 	return nil
 }
 
-// instant reads a point in time: a length of time from now, or RFC 3339, or a
-// date. An empty text is none.
+// instant reads a point in time: a duration from now, RFC 3339, or a date. For
+// an empty text it returns nil.
 func (s *session) instant(text string) (*time.Time, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // none is an answer here

@@ -7,11 +7,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// fileMark begins a text that names a file. Twice, it stands for itself.
+// fileMark is the prefix of a text that names a file. A doubled mark stands for the mark itself.
 const fileMark = "@"
 
-// textOrFile returns the text of a flag itself, or what is in the file behind an @;
-// @- is standard input, and @@ begins a text with an @.
+// textOrFile returns the text of a flag, or the content of the file after an @. The file @- is standard input. A text
+// that begins with an @ is written with @@.
 func (s *session) textOrFile(flag, text string) (string, error) {
 	if err := notDash(flag, text); err != nil {
 		return "", err
@@ -27,8 +27,7 @@ func (s *session) textOrFile(flag, text string) (string, error) {
 	return string(data), err
 }
 
-// notDash refuses a text that is a dash alone: it stands for standard input, which would
-// be lost in silence.
+// notDash refuses a text that is only a dash. It usually means standard input, whose content would silently be lost.
 func notDash(flag, text string) error {
 	if text != standardInput {
 		return nil
@@ -36,8 +35,8 @@ func notDash(flag, text string) error {
 	return badFile(flag, "a dash alone is no text").WithHint("@- reads a text from standard input, where a command takes @FILE")
 }
 
-// wordsOrFile returns the words of an argument as one text. A single word may name a
-// file; several are a text, whatever it begins with.
+// wordsOrFile returns the words of an argument as one text. A single word may name a file; several words are always
+// text.
 func (s *session) wordsOrFile(argument string, words []string) (string, error) {
 	if len(words) == 1 {
 		return s.textOrFile(argument, words[0])
@@ -45,13 +44,13 @@ func (s *session) wordsOrFile(argument string, words []string) (string, error) {
 	return strings.Join(words, " "), nil
 }
 
-// readAnswers puts what is in their files in the place of answers that name one. An
-// answer in words of one's own may: a text, or another answer than the options.
+// readAnswers replaces answers that name a file with the content of the file. Only free answers may name a file: a
+// text, or an answer besides the options.
 func (s *session) readAnswers(q *fermata.Question, words, pairs []string) (readWords, readPairs []string, err error) {
 	readWords = slices.Clone(words)
 	for i, text := range words {
 		if len(words) != len(q.Items) {
-			break // several words are one text, or a mistake that is told later
+			break // several words are one text, or an error that is reported later
 		}
 		if readWords[i], err = s.answerOrFile("the answer", &q.Items[i], text); err != nil {
 			return nil, nil, err
@@ -72,8 +71,8 @@ func (s *session) readAnswers(q *fermata.Question, words, pairs []string) (readW
 	return readWords, readPairs, nil
 }
 
-// answerOrFile returns an answer itself, or what is in the file that it names, without
-// the end of the last line, which editors add.
+// answerOrFile returns an answer, or the content of the file that it names. It removes the last line end, which
+// editors add.
 func (s *session) answerOrFile(flag string, it *fermata.Item, text string) (string, error) {
 	if !strings.HasPrefix(text, fileMark) && text != standardInput || !mayNameFile(it, text) {
 		return text, nil
@@ -82,8 +81,7 @@ func (s *session) answerOrFile(flag string, it *fermata.Item, text string) (stri
 	return strings.TrimRight(text, "\r\n"), err
 }
 
-// mayNameFile reports whether an answer may name a file. An option
-// may have that very name, and then it is meant.
+// mayNameFile reports whether an answer may name a file. If an option has the same name, the answer means the option.
 func mayNameFile(it *fermata.Item, text string) bool {
 	for _, o := range it.Options {
 		if strings.EqualFold(text, o.Value) || strings.EqualFold(text, o.Label) {

@@ -11,8 +11,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// entry is one thing that happened in a task's thread, with what the event
-// itself does not hold.
+// entry is one event in a task's thread, with the objects that the event refers to.
 type entry struct {
 	Event    *fermata.Event    `json:"event"`
 	Message  *fermata.Message  `json:"message,omitempty"`
@@ -20,12 +19,12 @@ type entry struct {
 	Run      *fermata.Run      `json:"run,omitempty"`
 }
 
-// thread turns the events of a task into the lines of a conversation.
+// thread converts the events of a task to the lines of a conversation.
 type thread struct {
 	s        *session
 	taskID   string
 	messages map[string]*fermata.Message
-	// cursor is where the last page of messages began.
+	// cursor is the cursor of the last page of messages that was read.
 	cursor string
 }
 
@@ -33,8 +32,7 @@ func (s *session) thread(taskID string) *thread {
 	return &thread{s: s, taskID: taskID, messages: map[string]*fermata.Message{}}
 }
 
-// entry looks up what an event tells of. It returns nil for an event that is
-// no part of a conversation.
+// entry loads the objects that an event refers to. It returns nil for an event that does not belong to a conversation.
 func (t *thread) entry(ctx context.Context, e *fermata.Event) (*entry, error) {
 	x := &entry{Event: e}
 	var err error
@@ -44,18 +42,17 @@ func (t *thread) entry(ctx context.Context, e *fermata.Event) (*entry, error) {
 	case fermata.EventQuestionAsked, fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
 		x.Question, err = t.s.client.Question(ctx, e.QuestionID)
 	case fermata.EventRunFinished:
-		// What a run says that ends with a question is in no event.
+		// No event holds the result of a run that ends with a question.
 		x.Run, err = t.s.client.Run(ctx, e.RunID)
 	case fermata.EventTaskUpdated, fermata.EventRunReleased:
 		return nil, nil //nolint:nilnil // it is no part of the thread
 	default:
-		// The event says it all.
+		// The event holds everything.
 	}
 	return x, err
 }
 
-// message returns the message that an event tells of, from the pages that were
-// read or those behind them.
+// message returns the message of an event. It reads further pages until it finds the message.
 func (t *thread) message(ctx context.Context, e *fermata.Event) (*fermata.Message, error) {
 	var data struct {
 		ID string `json:"message_id"`
@@ -84,7 +81,7 @@ func (t *thread) message(ctx context.Context, e *fermata.Event) (*fermata.Messag
 	return m, nil
 }
 
-// text writes an entry for people, "" for one that says nothing to them.
+// text returns an entry for people, or "" if they need not see it.
 func (t *thread) text(x *entry, p printer) string {
 	var buf bytes.Buffer
 	p.w = &buf
@@ -122,7 +119,7 @@ func (t *thread) text(x *entry, p printer) string {
 	return buf.String()
 }
 
-// asAsked returns the question as it was asked: votes and the end stand where they came.
+// asAsked returns the question without its votes and its end, because the thread shows these at their own time.
 func asAsked(q *fermata.Question) *fermata.Question {
 	asked := *q
 	asked.Votes, asked.Held = nil, nil
@@ -132,7 +129,7 @@ func asAsked(q *fermata.Question) *fermata.Question {
 	return &asked
 }
 
-// closing says how a question closed.
+// closing returns how a question closed.
 func (*thread) closing(x *entry) string {
 	if r := x.Question.Resolution; r != nil {
 		text := r.Sentence()
@@ -144,10 +141,10 @@ func (*thread) closing(x *entry) string {
 	return string(x.Question.Status)
 }
 
-// progressText says how far an agent got.
+// progressText returns a progress report as text.
 func progressText(e *fermata.Event) string {
 	var pr fermata.Progress
-	_ = json.Unmarshal(e.Data, &pr) // an update that cannot be read says nothing
+	_ = json.Unmarshal(e.Data, &pr) // an update that cannot be read is empty
 	text := oneLine(pr.Message)
 	if pr.Step != "" {
 		text = oneLine(pr.Step) + ": " + text
@@ -158,7 +155,7 @@ func progressText(e *fermata.Event) string {
 	return text
 }
 
-// plainText tells of an event that is neither talk nor question.
+// plainText returns the text of an event that is neither a message nor a question.
 func plainText(e *fermata.Event) string {
 	var data struct {
 		From, To, Reason, Worker, Value string
@@ -168,7 +165,7 @@ func plainText(e *fermata.Event) string {
 		MessageIDs                      []string `json:"message_ids"`
 		Step, Feedback, Hash            string
 	}
-	_ = json.Unmarshal(e.Data, &data) // what cannot be read is left out
+	_ = json.Unmarshal(e.Data, &data) // fields that cannot be read are left out
 	who := actor(e.Actor)
 	switch e.Type {
 	case fermata.EventTaskCreated:

@@ -62,7 +62,7 @@ func (c *tokenCreateCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone(token.WorkspaceID, "made %s for %s", token.ID, oneLine(token.Name))
 	if token.Secret == "" {
-		// The call was tried again, and the first reply is the only one with it.
+		// The call was retried, and only the first reply held the secret.
 		return fermata.Errorf(fermata.CodeUnavailable, "the reply with the secret was lost on its way").
 			WithHint("fermata token revoke %s, then make another", shortID(token.ID))
 	}

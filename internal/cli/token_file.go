@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tokenOf returns the token of a flag; one that begins with @ names the file that holds it.
+// tokenOf returns the token of a flag. A value that begins with @ names a file with the token.
 func (s *session) tokenOf(flag, given string) (string, error) {
 	name, isFile := strings.CutPrefix(given, "@")
 	if !isFile {
@@ -16,10 +16,11 @@ func (s *session) tokenOf(flag, given string) (string, error) {
 	return strings.TrimSpace(string(data)), err
 }
 
-// secretInArguments finds a token in a command line.
+// secretInArguments matches a token in a command line.
 var secretInArguments = regexp.MustCompile(`\bfm[a-z]_[0-9A-Za-z]{20,}`)
 
-// warnOfSecrets tells who starts a program that runs for long that everybody on the machine sees its command line.
+// warnOfSecrets warns a person who starts a long-running program with a token on the command line, because every user
+// of the machine can see it.
 func (s *session) warnOfSecrets(args []string) {
 	if slices.ContainsFunc(args, secretInArguments.MatchString) {
 		s.talk().line("%s a token on the command line is shown to every user of this machine (ps): use FERMATA_TOKEN and FERMATA_AGENT_TOKEN, or @FILE", s.talk().yellow("warning:"))

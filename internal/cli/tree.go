@@ -49,13 +49,13 @@ func (c *treeCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// treeView is a tree of tasks as it is drawn.
+// treeView is the drawing of a tree of tasks.
 type treeView struct {
 	s     *session
 	id    string
 	marks marks
-	// list is the tree, parents first; beside holds tasks outside it that one
-	// of it waits for.
+	// list is the tree, parents first. beside maps ids to the tasks of the tree
+	// and to the tasks outside it that one of them waits for.
 	list   []*fermata.Task
 	beside map[string]*fermata.Task
 }
@@ -87,15 +87,17 @@ func (v *treeView) read(ctx context.Context) error {
 
 // row is one line of the drawing.
 type row struct {
-	// indent is its place in the tree.
+	// indent is the place of the row in the tree.
 	indent, text string
-	// key changes when the row tells something new; the clock changes text alone.
+	// key changes when the row has new content. The clock changes only text.
 	key string
-	// now says that it is under way: a screen that is too small shows it first.
+	// now reports whether the row is under way. A screen that is too small
+	// shows such a row first.
 	now bool
 }
 
-// rows draws the tasks below their parents. The first one is the top.
+// rows returns the tasks below their parents, beginning with the top of the
+// tree.
 func (v *treeView) rows() []row {
 	below := map[string][]*fermata.Task{}
 	for _, t := range v.list {
@@ -128,7 +130,7 @@ func (v *treeView) rows() []row {
 	return rows
 }
 
-// inState is a text in the color of a state.
+// inState returns a text in the colour of a state.
 func (p printer) inState(state fermata.TaskState, text string) string {
 	switch {
 	case state.Suspended():
@@ -142,14 +144,14 @@ func (p printer) inState(state fermata.TaskState, text string) string {
 	}
 }
 
-// head is the line of a task: symbol, id, state in words, title.
+// head returns the line of a task: symbol, state in words, id and title.
 func (v *treeView) head(t *fermata.Task) string {
 	p := v.s.data()
 	state := p.inState(t.State, v.marks.state(t.State)+" "+stateText(t))
 	return state + "  " + p.dim(v.s.id(t.ID)) + "  " + oneLine(t.Title)
 }
 
-// details are what the task waits for and what it asks.
+// details returns the tasks that a task waits for, and its question.
 func (v *treeView) details(t *fermata.Task) []row {
 	var list []row
 	for _, id := range t.BlockedBy {
@@ -172,7 +174,7 @@ func (v *treeView) details(t *fermata.Task) []row {
 	return list
 }
 
-// assigneesText says who is asked, and until when.
+// assigneesText returns the type, the assignees and the deadline of a question.
 func (v *treeView) assigneesText(q *fermata.Question) string {
 	whom := "anybody"
 	if len(q.Assignees) > 0 {
@@ -187,7 +189,8 @@ func (v *treeView) assigneesText(q *fermata.Question) string {
 	default:
 		parts = append(parts, "until "+left)
 	}
-	// A narrow screen cuts the end: who and until when come first.
+	// A narrow screen cuts the end, so the assignees and the deadline come
+	// first.
 	return strings.Join(append(parts, notice.Facts(q)...), " · ")
 }
 

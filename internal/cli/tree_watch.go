@@ -10,27 +10,26 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// drawing is something that is read from the server, and drawn anew whenever it
-// changed.
+// drawing is a view of the server's state that is drawn again after every change.
 type drawing interface {
 	read(ctx context.Context) error
-	// document is what --json prints; nil before the first reading.
+	// document returns the value that --json prints. It is nil before the first read.
 	document() any
 	rows() []row
-	// concerns reports whether an event may change what is drawn.
+	// concerns reports whether an event may change the drawing.
 	concerns(e *fermata.Event) bool
-	// over reports whether nothing will change any more.
+	// isOver reports whether the drawing cannot change again.
 	isOver() bool
 }
 
-// brokeText tells that nothing new is seen for now.
+// brokeText tells the person that the connection broke, and so nothing new is shown.
 const brokeText = "(the connection broke; connecting again)"
 
-// readAgain is how long after a server that could not be reached a drawing is read again.
+// readAgain is the pause before a drawing is read again after the server was unreachable.
 const readAgain = time.Second
 
-// watch shows a drawing as it changes, until it is over or ctx ends. A server that is away
-// for a while does not end it.
+// watch shows a drawing and its changes until it is over or ctx ends. A server that is away for a while does not end
+// it.
 func (s *session) watch(ctx context.Context, d drawing) error {
 	l := s.listen(ctx, "")
 	show := s.shower(d)
@@ -52,7 +51,7 @@ func (s *session) watch(ctx context.Context, d drawing) error {
 				s.talk().line("%s", brokeText)
 			}
 		case <-clock:
-			// The lengths of time that are left grow shorter by themselves.
+			// The remaining times change without an event.
 		case <-l.opened:
 			s.lost, stale = false, true
 		case <-again:
@@ -82,13 +81,12 @@ func (s *session) watch(ctx context.Context, d drawing) error {
 	}
 }
 
-// concerns reports whether an event is of a task that is shown. A task that is
-// new may be below one.
+// concerns reports whether an event belongs to a shown task. A new task may be below a shown one.
 func (v *treeView) concerns(e *fermata.Event) bool {
 	return e.Type == fermata.EventTaskCreated || v.beside[e.TaskID] != nil
 }
 
-// over: a task that ended may be opened again.
+// isOver returns false, because an ended task may be reopened.
 func (v *treeView) isOver() bool { return false }
 
 func (v *treeView) document() any {
@@ -98,8 +96,8 @@ func (v *treeView) document() any {
 	return v.list
 }
 
-// shower returns what shows a drawing once more: in place on a terminal, as the
-// lines that changed elsewhere.
+// shower returns a function that shows a drawing again. On a terminal it redraws in place; elsewhere it prints the
+// changed lines.
 func (s *session) shower(d drawing) func() error {
 	switch {
 	case s.JSON:
@@ -124,14 +122,14 @@ func (s *session) printJSON(d drawing) func() error {
 	}
 }
 
-// redraw draws over what was drawn before.
+// redraw returns a function that draws over the earlier drawing.
 func (s *session) redraw(d drawing) func() error {
 	drawn := 0
 	return func() error {
 		height := s.resize()
 		lines := s.linesOf(d)
 		if !d.isOver() {
-			// What ended is left on the screen whole, and scrolls.
+			// Cut a drawing that still changes to the screen. One that is over stays complete, and scrolls.
 			lines = s.window(lines, focus(d), max(height-3, 3))
 		}
 		if s.lost {
@@ -147,7 +145,7 @@ func (s *session) redraw(d drawing) func() error {
 	}
 }
 
-// focus is the last row that is under way, and 0 where no row says so.
+// focus returns the index of the last row that is under way, or 0 if there is none.
 func focus(d drawing) int {
 	last := 0
 	for i, r := range d.rows() {
@@ -158,11 +156,10 @@ func focus(d drawing) int {
 	return last
 }
 
-// headLines is how much of the beginning stays in sight where a drawing is
-// longer than the screen.
+// headLines is the number of first lines that stay visible if a drawing is longer than the screen.
 const headLines = 2
 
-// window cuts lines to the room on the screen, so that the line in focus is seen.
+// window cuts lines to the room on the screen, so that the line in focus is visible.
 func (s *session) window(lines []string, focus, room int) []string {
 	if len(lines) <= room {
 		return lines
@@ -184,8 +181,7 @@ func (s *session) window(lines []string, focus, room int) []string {
 	return shown
 }
 
-// printChanges prints the whole drawing first, and then each row that tells
-// something new.
+// printChanges returns a function that prints the whole drawing the first time, and then each row with new content.
 func (s *session) printChanges(d drawing) func() error {
 	var before map[string]bool
 	return func() error {
@@ -205,7 +201,7 @@ func (s *session) printChanges(d drawing) func() error {
 	}
 }
 
-// linesOf are the rows of a drawing as they fit the terminal.
+// linesOf returns the rows of a drawing, cut to the terminal.
 func (s *session) linesOf(d drawing) []string {
 	rows := d.rows()
 	lines := make([]string, 0, len(rows))

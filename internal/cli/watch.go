@@ -33,7 +33,8 @@ func (c *watchCommand) Run(ctx context.Context, s *session) error {
 	return s.follow(ctx, q)
 }
 
-// findTask reads the task with the id, or the one that asks the question.
+// findTask returns the task with the id, or the task that asks the question
+// with the id.
 func (s *session) findTask(ctx context.Context, id string) (*fermata.Task, error) {
 	t, q, err := s.find(ctx, id)
 	if err != nil || t != nil {
@@ -42,7 +43,7 @@ func (s *session) findTask(ctx context.Context, id string) (*fermata.Task, error
 	return s.client.Task(ctx, q.TaskID)
 }
 
-// follow prints events as they come, until the context ends.
+// follow prints new events until the context ends.
 func (s *session) follow(ctx context.Context, q client.StreamQuery) error {
 	server, err := s.server()
 	if err != nil {

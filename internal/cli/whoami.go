@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// whoami is who the token stands for, with the groups of a person.
+// whoami is the identity behind the token, with the groups of a person.
 type whoami struct {
 	*client.Whoami
 	caller fermata.Caller
@@ -29,11 +29,10 @@ func (s *session) whoAmI(ctx context.Context) (*whoami, error) {
 	}}, nil
 }
 
-// mayAnswer reports whether a question is for the caller, by the rule of the
-// server itself.
+// mayAnswer reports whether the caller may answer a question. It uses the same rule as the server.
 func (w *whoami) mayAnswer(q *fermata.Question) bool { return q.MayAnswer(w.caller) == nil }
 
-// hasVoted reports whether the caller has had a say already, and others must.
+// hasVoted reports whether the caller has already voted on a question.
 func (w *whoami) hasVoted(q *fermata.Question) bool {
 	for _, v := range q.Votes {
 		if v.By.ID == w.caller.MemberID {
@@ -43,15 +42,15 @@ func (w *whoami) hasVoted(q *fermata.Question) bool {
 	return false
 }
 
-// mustBeKnown refuses a question for which the caller is not known strongly enough, before a person does what the server
-// refuses then. It asks who the caller is only where a token is not enough.
+// mustBeKnown refuses a question that needs a stronger sign-in than the caller has, before the person does work that
+// the server would refuse. It asks the server who the caller is only if a token is not enough.
 func (s *session) mustBeKnown(ctx context.Context, q *fermata.Question) error {
 	if q.CheckAssurance(fermata.Caller{Assurance: fermata.AssuranceChannel}) == nil {
 		return nil
 	}
 	me, err := s.whoAmI(ctx)
 	if err != nil || me.Assurance == "" {
-		return err // The server says only of people how they are known.
+		return err // the server gives an assurance only for people
 	}
 	return q.CheckAssurance(me.caller)
 }

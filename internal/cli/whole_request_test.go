@@ -15,9 +15,8 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// wholeCommands are the command lines that say everything that a request can hold,
-// and the request. A field of the struct that a command line leaves out is named in
-// without, with the reason.
+// wholeCommands are command lines that set every field of a request, with that
+// request. without names each field that a command line leaves out, and why.
 var wholeCommands = []struct {
 	name    string
 	args    []string
@@ -154,7 +153,7 @@ var wholeCommands = []struct {
 	},
 }
 
-// jsonNames are the names of a struct's fields as they are sent.
+// jsonNames returns the JSON names of a struct's fields.
 func jsonNames(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
@@ -166,7 +165,8 @@ func jsonNames(t reflect.Type) []string {
 	return names
 }
 
-// approvalServer has one approval, whatever is asked for.
+// approvalServer is a server that replies to every request with the same
+// approval.
 func approvalServer(t *testing.T) string {
 	t.Helper()
 	q := &fermata.Question{

@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// agentFlags say what a worker runs as its agent.
+// agentFlags holds the flags about the agent of a worker.
 type agentFlags struct {
 	Runner            []string      `env:"FERMATA_RUNNER" enum:"command,acp,claude,codex,gemini,opencode" default:"command" placeholder:"NAME" help:"What drives the agent: command (any program), acp (any agent that speaks the Agent Client Protocol), claude, codex, gemini or opencode; repeat it for several. The first also runs tasks that name no runner."`
 	Program           string        `placeholder:"PATH" help:"The agent program of the runner, where it is not found by its own name."`
@@ -35,8 +35,7 @@ func (f agentFlags) options() AgentOptions {
 		command = command[1:]
 	}
 	if (f.Runner[0] == "command" || f.Runner[0] == "acp") && len(command) > 0 && strings.ContainsRune(command[0], filepath.Separator) {
-		// A program that is named by a path is the one that stands there now,
-		// not one that lies at the same place in a working copy.
+		// Resolve the path of a program at once. In a working copy the same path may lead to another program.
 		if path, err := filepath.Abs(command[0]); err == nil {
 			command = append([]string{path}, command[1:]...)
 		}
@@ -50,7 +49,7 @@ func (f agentFlags) options() AgentOptions {
 // defaultLiveWait is the default of --live-wait.
 const defaultLiveWait = time.Minute
 
-// check refuses values with which no run could begin or end, and flags that none of the runners reads.
+// check refuses values with which no run could start or end, and flags that none of the runners reads.
 func (f agentFlags) check() error {
 	if err := f.checkFlags(); err != nil {
 		return err
@@ -71,7 +70,7 @@ func (f agentFlags) check() error {
 	})
 }
 
-// checkFlags refuses a flag that is not known: it would be taken for the agent program.
+// checkFlags refuses an unknown flag, because it would be taken for the agent program.
 func (f agentFlags) checkFlags() error {
 	if len(f.Command) == 0 || f.Command[0] == "--" || !strings.HasPrefix(f.Command[0], "-") {
 		return nil
@@ -80,7 +79,7 @@ func (f agentFlags) checkFlags() error {
 		WithHint("--help lists the flags; arguments of the agent program stand behind --")
 }
 
-// checkAtLeast refuses a duration that is too short for the flag.
+// checkAtLeast refuses a duration that is shorter than the flag allows.
 func checkAtLeast(flag string, d, least time.Duration) error {
 	if d >= least {
 		return nil
@@ -88,8 +87,8 @@ func checkAtLeast(flag string, d, least time.Duration) error {
 	return fermata.Errorf(fermata.CodeInvalidRequest, "%s must be at least %s, and not %s", flag, least, d)
 }
 
-// givenFlags returns the flags for agents that the command line has. What the environment says may be meant for another
-// command, so it does not count.
+// givenFlags returns the flags for agents on the command line. Environment variables do not count, because they may be
+// meant for another command.
 func (f agentFlags) givenFlags() []string {
 	here := func(variable string) bool { return os.Getenv(variable) == "" }
 	return givenFlags(map[string]bool{

@@ -29,7 +29,7 @@ type workflowCommand struct {
 	Tools    workflowToolsCommand    `cmd:"" help:"The tools of the workspace that steps may name."`
 }
 
-// source reads a definition, or a file of tools; - is standard input.
+// source reads a definition or a file of tools; - is standard input.
 func (s *session) source(file string) ([]byte, error) {
 	data, err := s.readFile("definition", file, fermata.MaxWorkflowSource)
 	if e, ok := asError(err); ok {
@@ -38,8 +38,8 @@ func (s *session) source(file string) ([]byte, error) {
 	return data, err
 }
 
-// checkLocally says what is wrong with a definition as far as this program
-// alone can know.
+// checkLocally returns the problems of a definition that this program can find
+// without a server.
 func (s *session) checkLocally(source []byte) (*client.WorkflowCheck, error) {
 	if s.hooks.CheckWorkflow == nil {
 		return nil, notBuilt("workflow")
@@ -48,8 +48,8 @@ func (s *session) checkLocally(source []byte) (*client.WorkflowCheck, error) {
 	return &check, nil
 }
 
-// workflowOrRun reads what a word names: a workflow by its name, or a run by
-// its id or the ending of one.
+// workflowOrRun returns the workflow with the name, or the run with the id or
+// its ending.
 func (s *session) workflowOrRun(ctx context.Context, word string) (*fermata.Workflow, *fermata.WorkflowRun, error) {
 	server, err := s.server()
 	if err != nil {
@@ -69,5 +69,5 @@ func (s *session) workflowOrRun(ctx context.Context, word string) (*fermata.Work
 	return nil, run, err
 }
 
-// shortHash is the beginning of a definition's hash that people see.
+// shortHash returns the beginning of a definition's hash, as people see it.
 func shortHash(hash string) string { return hash[:min(len(hash), 8)] }

@@ -39,7 +39,7 @@ func (c *workflowDisableCommand) Run(ctx context.Context, s *session) error {
 	return s.armWorkflow(ctx, c.write, c.Name, "disable", (*client.Client).DisableWorkflow)
 }
 
-// armWorkflow makes the call of that name, which enables or disables.
+// armWorkflow enables or disables a workflow by the given call.
 func (s *session) armWorkflow(ctx context.Context, w write, name, verb string, call func(*client.Client, context.Context, string) (*fermata.Workflow, error)) error {
 	if done, err := s.printDryRun(w, "POST", "/workflows/"+name+"/"+verb, nil); done {
 		return err

@@ -91,8 +91,8 @@ func isStep(n fermata.GraphNode) bool {
 	return n.Kind != nodeStart && n.Kind != nodeEnd && n.Kind != nodeTimeout
 }
 
-// graph draws the steps below each other. What leads on to the next one is the
-// line between them; everything else that leads away stands below its step.
+// graph draws the steps below each other. The line between two steps is the
+// edge to the next step. Every other edge stands below its step.
 func (s *session) graph(g *fermata.WorkflowGraph, m marks, indent string) {
 	if g == nil {
 		s.data().line("%sthe definition cannot be read any more", indent)
@@ -103,12 +103,12 @@ func (s *session) graph(g *fermata.WorkflowGraph, m marks, indent string) {
 	}
 }
 
-// graphDrawing is a graph as it is drawn in lines.
+// graphDrawing is a graph that is drawn as lines.
 type graphDrawing struct {
 	marks marks
 	nodes map[string]fermata.GraphNode
 	out   map[string][]fermata.GraphEdge
-	// column holds the nodes that stand below each other.
+	// column holds the nodes from top to bottom.
 	column []fermata.GraphNode
 	lines  []string
 }
@@ -172,7 +172,7 @@ func (d *graphDrawing) node(n fermata.GraphNode, next string, width int) {
 	}
 }
 
-// joinEdges makes edges that lead to the same node one, with both reasons.
+// joinEdges joins edges that lead to the same node, with both labels.
 func joinEdges(edges []fermata.GraphEdge) []fermata.GraphEdge {
 	var list []fermata.GraphEdge
 	for _, e := range edges {
@@ -186,10 +186,10 @@ func joinEdges(edges []fermata.GraphEdge) []fermata.GraphEdge {
 	return list
 }
 
-// plainLabel reports whether a label says no more than the line does.
+// plainLabel reports whether a label adds nothing to the line.
 func plainLabel(label string) bool { return label == "" || label == "next" }
 
-// edge says where an edge leads, through what happens at a timeout.
+// edge returns where an edge leads, past the node of a timeout.
 func (d *graphDrawing) edge(e fermata.GraphEdge) string {
 	arrow := d.marks.jump
 	if e.Back {
@@ -209,7 +209,7 @@ func (d *graphDrawing) edge(e fermata.GraphEdge) string {
 	return text
 }
 
-// name is what a node is called: what happens at a timeout by its tool.
+// name returns the name of a node. For the node of a timeout it is the tool.
 func (d *graphDrawing) name(id string) string {
 	if n := d.nodes[id]; n.Kind == nodeTimeout && n.Tool != "" {
 		return oneLine(n.Tool)

@@ -45,7 +45,7 @@ func (c *workflowListCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// nextAt is when a schedule starts the next run, nil where none does.
+// nextAt returns the time of the next scheduled run, or nil if there is none.
 func nextAt(triggers []fermata.WorkflowTrigger) *time.Time {
 	var first *time.Time
 	for _, t := range triggers {
@@ -56,7 +56,7 @@ func nextAt(triggers []fermata.WorkflowTrigger) *time.Time {
 	return first
 }
 
-// startedBy lists what starts runs, shortly.
+// startedBy returns a short list of the triggers.
 func startedBy(triggers []fermata.WorkflowTrigger) string {
 	var list []string
 	for _, t := range triggers {
@@ -69,7 +69,7 @@ func startedBy(triggers []fermata.WorkflowTrigger) string {
 	return strings.Join(list, ", ")
 }
 
-// runState is a run's state, and why where that is not plain.
+// runState returns the state of a run, with the reason if there is one.
 func runState(r *fermata.WorkflowRun) string {
 	if r.Reason == "" {
 		return string(r.State)
@@ -123,7 +123,7 @@ func (c *workflowRunsCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// runTable lists runs, the newest first.
+// runTable returns a table of runs, newest first.
 func (s *session) runTable(list []*fermata.WorkflowRun) *table {
 	t := &table{columns: []column{{head: "ID"}, {head: "STATE"}, {head: "WORKFLOW"}, {head: "AT STEP", flex: true}, {head: "STARTED BY"}, {head: "AGO"}, {head: "TOOK"}, {head: "TITLE", flex: true}}}
 	for _, r := range list {
@@ -136,7 +136,7 @@ func (s *session) runTable(list []*fermata.WorkflowRun) *table {
 	return t
 }
 
-// starter says what started a run, and who where it was a person.
+// starter returns the trigger of a run. On a terminal it adds the person behind it.
 func (s *session) starter(r *fermata.WorkflowRun) string {
 	if s.outTerm {
 		return originOf(r)
@@ -144,7 +144,8 @@ func (s *session) starter(r *fermata.WorkflowRun) string {
 	return string(r.Trigger)
 }
 
-// originOf returns the trigger of a run and the person behind it. Of a run that was started by hand it returns the person.
+// originOf returns the trigger of a run and the person behind it. If a person or another workflow started the run, it
+// returns only the starter.
 func originOf(r *fermata.WorkflowRun) string {
 	switch {
 	case r.StartedBy == nil:
@@ -156,7 +157,7 @@ func originOf(r *fermata.WorkflowRun) string {
 	}
 }
 
-// durationText says how long something lasted, or lasts so far.
+// durationText returns the duration from an instant to its end, or so far.
 func (s *session) durationText(from time.Time, to *time.Time) string {
 	end := s.now()
 	if to != nil {

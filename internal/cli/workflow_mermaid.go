@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// mermaid writes a graph for programs that draw. Nodes are numbered: names of
-// steps may mean something there.
+// mermaid returns a graph in the language of Mermaid. Nodes are numbered,
+// because the names of steps may be words of that language.
 func mermaid(g *fermata.WorkflowGraph) string {
 	lines := []string{"flowchart TD"}
 	numbers, phase := map[string]string{}, ""
@@ -49,7 +49,8 @@ func mermaid(g *fermata.WorkflowGraph) string {
 	return strings.Join(lines, "\n")
 }
 
-// phaseLines ends the group of a list of steps, and begins that of the next one.
+// phaseLines ends the group of one list of steps, and begins the group of the
+// next list.
 func phaseLines(before, now string) (lines []string) {
 	if before == now {
 		return nil
@@ -63,7 +64,7 @@ func phaseLines(before, now string) (lines []string) {
 	return lines
 }
 
-// mermaidText escapes what would end a label or be drawn as markup.
+// mermaidText escapes characters that would end a label or be drawn as markup.
 func mermaidText(text string) string {
 	return strings.NewReplacer(
 		"&", "#amp;", "#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", "|", "#124;",

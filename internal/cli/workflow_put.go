@@ -46,7 +46,7 @@ func (c *workflowPutCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	// The server knows the tools of the workspace.
+	// Only the server knows the tools of the workspace.
 	if check, err = server.CheckWorkflow(ctx, d.Source); err != nil {
 		return err
 	}
@@ -84,7 +84,8 @@ func (c *workflowPutCommand) enabledFlag() *bool {
 	return &c.Enable
 }
 
-// refusedFile says what is wrong with a file, and what was not done because of it.
+// refusedFile prints the problems of a file, and what was not done because of
+// them.
 func (s *session) refusedFile(file string, check *client.WorkflowCheck, so string) error {
 	if s.JSON {
 		if err := s.json(checkedFile{file, *check}); err != nil {
@@ -97,7 +98,7 @@ func (s *session) refusedFile(file string, check *client.WorkflowCheck, so strin
 	return outcome(exitFailed)
 }
 
-// whatChanged says what storing a definition changed.
+// whatChanged returns what storing a definition changed.
 func whatChanged(before, after *fermata.Workflow) string {
 	name, state := oneLine(after.Name), enabledText(after)
 	switch {
@@ -117,7 +118,7 @@ func whatChanged(before, after *fermata.Workflow) string {
 	return text
 }
 
-// steps names the steps of a graph.
+// steps returns the names of the steps of a graph.
 func steps(g *fermata.WorkflowGraph) []string {
 	var names []string
 	if g == nil {
@@ -131,7 +132,7 @@ func steps(g *fermata.WorkflowGraph) []string {
 	return names
 }
 
-// differ returns what is in a and not in b.
+// differ returns the elements of a that are not in b.
 func differ(a, b []string) []string {
 	var list []string
 	for _, name := range a {
@@ -149,7 +150,7 @@ func enabledText(w *fermata.Workflow) string {
 	return "disabled"
 }
 
-// howToStart says what starts a run from now on.
+// howToStart prints how runs of the workflow start.
 func (s *session) howToStart(w *fermata.Workflow) {
 	if !w.Enabled {
 		s.talk().line("no trigger starts a run: fermata workflow enable %s", oneLine(w.Name))
@@ -166,13 +167,13 @@ func (s *session) howToStart(w *fermata.Workflow) {
 		case fermata.TriggerWebhook:
 			s.talk().line("webhook: POST %s, signed; make the secret: fermata workflow webhook-secret %s", s.webhook(t), oneLine(w.Name))
 		default:
-			// Labels, events and other workflows come by themselves.
+			// Labels, events and other workflows need no action of the person.
 		}
 	}
 }
 
-// webhook is the address of a webhook. A server that knows no public address of
-// its own says the path alone.
+// webhook returns the address of a webhook. If the server does not know its
+// public address, it gives only the path.
 func (s *session) webhook(t fermata.WorkflowTrigger) string {
 	if strings.HasPrefix(t.URL, "/") {
 		return oneLine(s.address + t.URL)

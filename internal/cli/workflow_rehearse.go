@@ -10,23 +10,24 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// WorkflowTest is a definition to run with scripted answers.
+// WorkflowTest is a definition to simulate with scripted answers.
 type WorkflowTest struct {
 	Source, Answers []byte
 }
 
-// WorkflowReport is what a run with scripted answers came to.
+// WorkflowReport is the result of a simulation.
 type WorkflowReport struct {
 	Workflow string `json:"workflow"`
-	// Passed says that everything expected came to be.
+	// Passed reports whether every expectation was met.
 	Passed   bool                        `json:"passed"`
 	Problems []fermata.DefinitionProblem `json:"problems,omitempty"`
 	Run      *fermata.WorkflowRun        `json:"run,omitempty"`
 	// Failures are the expectations that were not met.
 	Failures []string `json:"failures,omitempty"`
-	// End is the time of the clock when the run ended.
+	// End is the time of the simulated clock at the end of the run.
 	End time.Time `json:"end,omitzero"`
-	// Script is what stood in for tools and people, if no answers were given.
+	// Script holds the generated answers of tools and people, if none were
+	// given.
 	Script string `json:"script,omitempty"`
 }
 
@@ -86,7 +87,7 @@ func (c *workflowTestCommand) Run(ctx context.Context, s *session) error {
 	return err
 }
 
-// save writes the answers that the test made up to a new file.
+// save writes the generated answers of the test to a new file.
 func (c *workflowTestCommand) save(s *session, report *WorkflowReport) error {
 	_, err := intoFile(c.Save, func(w io.Writer) (int64, error) { return io.Copy(w, strings.NewReader(report.Script)) })
 	if err != nil {
@@ -96,11 +97,13 @@ func (c *workflowTestCommand) save(s *session, report *WorkflowReport) error {
 	return nil
 }
 
-// print writes the steps as a run shows them, and what was not met.
+// print writes the steps as a run shows them, and the expectations that were
+// not met.
 func (c *workflowTestCommand) print(s *session, report *WorkflowReport) {
 	s.data().problems(c.File, report.Problems)
 	if report.Run != nil {
-		// The clock of the run stands where it ended. The run itself is gone.
+		// Use the end time of the simulated run. The run itself does not exist
+		// on a server.
 		s.now = func() time.Time { return report.End }
 		run := *report.Run
 		run.ID, run.CanRetry = "", false

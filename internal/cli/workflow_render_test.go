@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// review is a graph with everything that can lead away from a step.
+// review returns a graph with every kind of edge that can leave a step.
 func review() *fermata.WorkflowGraph {
 	return &fermata.WorkflowGraph{
 		Nodes: []fermata.GraphNode{
@@ -73,8 +73,7 @@ func TestGraphFitsTheTerminal(t *testing.T) {
 	}
 }
 
-// TestMermaidKeepsTextInItsPlace: what would end a label, or be drawn as markup,
-// is escaped.
+// TestMermaidKeepsTextInItsPlace checks that characters which would end a label or be drawn as markup are escaped.
 func TestMermaidKeepsTextInItsPlace(t *testing.T) {
 	t.Parallel()
 	g := &fermata.WorkflowGraph{Nodes: []fermata.GraphNode{{ID: `a"]; n9["b`, Kind: "step", Condition: "x < 1 | `y`\nclick n0"}}}
@@ -88,7 +87,7 @@ func TestMermaidKeepsTextInItsPlace(t *testing.T) {
 	}
 }
 
-// anyRun is a run at its question, with a step of each kind behind it.
+// anyRun returns a run that waits for its question, after a step of each kind.
 func anyRun() *fermata.WorkflowRun {
 	at := func(ago time.Duration) *time.Time {
 		i := noon.Add(-ago)
@@ -128,8 +127,8 @@ func TestRunOfWorkflow(t *testing.T) {
 	}
 }
 
-// TestForgingInWorkflows puts every text of the corpus where definitions and
-// runs hold texts of others: nothing hides, and no line is made.
+// TestForgingInWorkflows puts every text of the corpus into the places of definitions and runs that hold text of other
+// authors. No character may hide, and no text may add a line.
 func TestForgingInWorkflows(t *testing.T) {
 	t.Parallel()
 	for _, f := range forgeries(t) {
@@ -209,8 +208,8 @@ func TestExitCodeOfARun(t *testing.T) {
 	}
 }
 
-// TestWhatARunWaitsForIsSeen: on a screen that is too small, the question is in
-// sight, below the head of the run.
+// TestWhatARunWaitsForIsSeen checks that the question is visible on a screen that is too small, below the head of the
+// run.
 func TestWhatARunWaitsForIsSeen(t *testing.T) {
 	t.Parallel()
 	for _, room := range []int{3, 8, 22} {
@@ -232,7 +231,7 @@ func TestWhatARunWaitsForIsSeen(t *testing.T) {
 	}
 }
 
-// A run that went back has the steps behind the one that it went back to before it again, and what is done at its end.
+// A run that went back must again do the steps after the one that it went back to, and the steps at its end.
 func TestStepsAheadOfARunThatWentBack(t *testing.T) {
 	t.Parallel()
 	g := &fermata.WorkflowGraph{
@@ -261,7 +260,7 @@ func TestStepsAheadOfARunThatWentBack(t *testing.T) {
 	}
 }
 
-// What was answered to several items is told by item.
+// An answer to several items is shown item by item.
 func TestAnAnswerOfSeveralItemsIsToldByItem(t *testing.T) {
 	t.Parallel()
 	step := &fermata.WorkflowStep{QuestionID: "q_1", Output: json.RawMessage(`{"answer":{"n":4,"why":"so"},"answers":{"n":4,"why":"so"},"by":"ann"}`)}

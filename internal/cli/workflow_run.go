@@ -55,7 +55,7 @@ func (c *workflowRunCommand) Run(ctx context.Context, s *session) error {
 	return s.printStarted(ctx, run, c.Wait)
 }
 
-// printStarted prints a run that goes on, or waits for its end.
+// printStarted prints a run that was started, or waits for its end.
 func (s *session) printStarted(ctx context.Context, run *fermata.WorkflowRun, wait waitFlag) error {
 	switch {
 	case wait.on:
@@ -67,8 +67,7 @@ func (s *session) printStarted(ctx context.Context, run *fermata.WorkflowRun, wa
 	return nil
 }
 
-// inputs reads the inputs as the workflow wants them. One that stands in the file of
-// --inputs and in --input has the value of --input.
+// inputs returns the inputs with the types of the workflow. --input has precedence over the file of --inputs.
 func (c *workflowRunCommand) inputs(s *session, w *fermata.Workflow) (map[string]any, error) {
 	inputs := map[string]any{}
 	if c.Inputs != "" {
@@ -101,8 +100,7 @@ func (c *workflowRunCommand) inputs(s *session, w *fermata.Workflow) (map[string
 	return inputs, nil
 }
 
-// inputsOfFile adds the inputs of a file as they are written: no digit of a number is
-// lost.
+// inputsOfFile adds the inputs of a file in their original text, so that no digit of a number is lost.
 func (c *workflowRunCommand) inputsOfFile(s *session, inputs map[string]any) error {
 	data, err := s.readFile("--inputs", c.Inputs, mostInFile)
 	if err != nil {
@@ -134,7 +132,7 @@ func unknownInput(w *fermata.Workflow, name string) error {
 	return e.WithHint("it takes %s", strings.Join(names, ", "))
 }
 
-// inputValue reads a text as the type of an input.
+// inputValue converts a text to the type of an input.
 func inputValue(in fermata.WorkflowInput, text string) (any, error) {
 	wrong := func(want string) error {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "--input %s: %q is no %s", in.Name, text, in.Type).WithHint("write %s", want)
@@ -165,15 +163,14 @@ func inputValue(in fermata.WorkflowInput, text string) (any, error) {
 		if in.Type == "array" && !isList || in.Type == "object" && !isObject {
 			return nil, wrong("a JSON " + in.Type)
 		}
-		// As it is written: no digit of a number is lost.
+		// Keep the text, so that no digit of a number is lost.
 		return json.RawMessage(text), nil
 	default:
 		return text, nil
 	}
 }
 
-// awaitRun waits for the end of a run and prints it. With a limit it gives up
-// after it, and the run goes on.
+// awaitRun waits for the end of a run and prints it. A limit ends the wait, and the run continues; 0 is no limit.
 func (s *session) awaitRun(ctx context.Context, run *fermata.WorkflowRun, limit time.Duration) error {
 	v := &runView{s: s, id: run.ID, marks: s.marks(false), run: run}
 	gaveUp, err := s.untilEnded(ctx, v, limit)
@@ -196,8 +193,8 @@ func (s *session) awaitRun(ctx context.Context, run *fermata.WorkflowRun, limit 
 	return endOf(v.run)
 }
 
-// untilEnded follows a run until it has ended, and reports whether time was up
-// before. Each question that it stops at is told of once.
+// untilEnded follows a run until it ends, and reports whether the limit came first. It prints each question of the run
+// once.
 func (s *session) untilEnded(ctx context.Context, v *runView, limit time.Duration) (bool, error) {
 	l := s.listen(ctx, v.id)
 	var up <-chan time.Time
@@ -232,7 +229,7 @@ func (s *session) untilEnded(ctx context.Context, v *runView, limit time.Duratio
 	}
 }
 
-// endOf is the exit code for what became of a run.
+// endOf returns the exit code for the end of a run.
 func endOf(run *fermata.WorkflowRun) error {
 	switch run.State {
 	case fermata.TaskDone:

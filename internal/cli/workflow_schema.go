@@ -75,7 +75,7 @@ func (c *workflowSecretCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone(w.WorkspaceID, "made a secret for the webhook of %s", oneLine(c.Name))
 	if secret == "" {
-		// The call was tried again, and the first reply is the only one with it.
+		// The call was retried, and only the first reply held the secret.
 		return fermata.Errorf(fermata.CodeUnavailable, "the reply with the secret was lost on its way").
 			WithHint("make another: fermata workflow webhook-secret %s", c.Name)
 	}

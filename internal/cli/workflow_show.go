@@ -29,7 +29,7 @@ Examples:
     fermata workflow show 3f9k2a --json | jq '.steps[] | {step, state, output}'`
 }
 
-// shownRuns is how many of the last runs a workflow is shown with.
+// shownRuns is the number of last runs that are shown with a workflow.
 const shownRuns = 5
 
 func (c *workflowShowCommand) Run(ctx context.Context, s *session) error {
@@ -88,7 +88,7 @@ func (c *workflowShowCommand) run(ctx context.Context, s *session, run *fermata.
 	return nil
 }
 
-// showWorkflow writes what a workflow is.
+// showWorkflow prints a workflow.
 func (s *session) showWorkflow(w *fermata.Workflow, m marks) {
 	p := s.data()
 	p.title(w.Name)
@@ -116,7 +116,8 @@ func (s *session) showWorkflow(w *fermata.Workflow, m marks) {
 	}
 }
 
-// sinceText says how long ago something was; for scripts it is the instant.
+// sinceText returns the time since an instant for people, and the instant for
+// scripts.
 func (s *session) sinceText(t time.Time) string {
 	if s.outTerm {
 		return s.agoText(t) + " ago"

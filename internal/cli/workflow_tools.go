@@ -123,7 +123,8 @@ func (c *toolsPutCommand) Run(ctx context.Context, s *session) error {
 	return c.send(ctx, s, f, all)
 }
 
-// send defines the tools together: where the server refuses one, it keeps none.
+// send defines the tools together. If the server refuses one tool, it stores
+// none.
 func (c *toolsPutCommand) send(ctx context.Context, s *session, f *toolsFile, all []client.NamedDefinition) error {
 	server, err := s.server()
 	if err != nil {
@@ -149,7 +150,7 @@ func (c *toolsPutCommand) send(ctx context.Context, s *session, f *toolsFile, al
 	return nil
 }
 
-// refusedFile shows what is wrong with the file.
+// refusedFile prints the problems of the file.
 func (c *toolsPutCommand) refusedFile(s *session, f *toolsFile) error {
 	s.talk().problems(c.File, f.problems)
 	s.talk().line("%s: %s; nothing was stored", oneLine(c.File), countText(len(f.problems), "problem"))

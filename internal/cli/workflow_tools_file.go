@@ -25,14 +25,14 @@ type toolsFile struct {
 	lines    []string
 }
 
-// placedTool is a tool and where it stands in its file.
+// placedTool is a tool with its place in the file.
 type placedTool struct {
 	client.ToolDefinition
 	name         string
 	line, column int
 }
 
-// toolEntry is a tool as it is written.
+// toolEntry is a tool as the file writes it.
 type toolEntry struct {
 	Description string   `yaml:"description"`
 	Command     []string `yaml:"command"`
@@ -47,7 +47,7 @@ type toolEntry struct {
 	} `yaml:"agent"`
 }
 
-// serverEntry is an MCP server as it is written.
+// serverEntry is an MCP server as the file writes it.
 type serverEntry struct {
 	Description string            `yaml:"description"`
 	Command     []string          `yaml:"command"`
@@ -56,7 +56,7 @@ type serverEntry struct {
 	Headers     map[string]string `yaml:"headers"`
 }
 
-// readToolsFile reads a file and everything that is wrong with its form.
+// readToolsFile reads a file, and collects all problems of its form.
 func readToolsFile(source []byte) *toolsFile {
 	f := &toolsFile{lines: strings.Split(string(source), "\n")}
 	parsed, err := parser.ParseBytes(source, 0)
@@ -85,7 +85,7 @@ func readToolsFile(source []byte) *toolsFile {
 	return f
 }
 
-// entries are the keys of a mapping with their values.
+// entries returns the entries of a mapping.
 func entries(node ast.Node) []*ast.MappingValueNode {
 	switch node := node.(type) {
 	case *ast.MappingNode:
@@ -120,7 +120,7 @@ func (f *toolsFile) readEntries(section *ast.MappingValueNode, read func(ast.Nod
 	}
 }
 
-// readTool reads a prompt for an agent, or a command.
+// readTool reads a tool: a prompt for an agent, or a command.
 func readTool(node ast.Node) (client.ToolDefinition, error) {
 	var e toolEntry
 	if err := decodeNode(node, &e); err != nil {
@@ -164,7 +164,7 @@ func decodeNode(node ast.Node, into any) error {
 	return yaml.NodeToValue(node, into, yaml.Strict())
 }
 
-// check adds what is wrong with the tools themselves.
+// check adds the problems of the tools themselves.
 func (f *toolsFile) check(check func(*fermata.NamedTool) error) {
 	for _, t := range f.tools {
 		if err := check(t.Named(t.name)); err != nil {
@@ -192,8 +192,7 @@ func (f *toolsFile) refusedField(t placedTool, p fermata.Problem) {
 
 var itemField = regexp.MustCompile(`^items\[(\d+)\]\.?(.*)$`)
 
-// refusedTogether adds each reason why the server refused the tools, where the
-// tool stands that it means.
+// refusedTogether adds each reason why the server refused the tools, at the place of the tool in question.
 func (f *toolsFile) refusedTogether(err error) {
 	e, _ := asError(err)
 	if e == nil || len(e.Problems) == 0 {
@@ -212,7 +211,7 @@ func (f *toolsFile) refusedTogether(err error) {
 	}
 }
 
-// definitions are the tools as they are sent.
+// definitions returns the tools in the form in which they are sent.
 func (f *toolsFile) definitions() []client.NamedDefinition {
 	all := make([]client.NamedDefinition, 0, len(f.tools))
 	for _, t := range f.tools {
@@ -221,10 +220,10 @@ func (f *toolsFile) definitions() []client.NamedDefinition {
 	return all
 }
 
-// spot is where something stands in a file.
+// spot is a place in a file.
 type spot struct{ line, column int }
 
-// addParserError adds an error of the parser where it says, else at the place given.
+// addParserError adds an error of the parser, at the place that it names, or else at the given place.
 func (f *toolsFile) addParserError(at spot, path string, err error) {
 	message := err.Error()
 	if e, ok := errors.AsType[yaml.Error](err); ok {

@@ -112,7 +112,7 @@ func (s *session) showListing(l *fermata.ToolListing) {
 	}
 }
 
-// commandText writes a command as it stands in JSON: nobody runs it by a shell.
+// commandText returns a command as JSON, because no shell runs it.
 func commandText(command []string) string {
 	data, err := encode(command, "")
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *session) showTool(t fermata.ToolInfo) {
 	p.schema("output", t.Output)
 }
 
-// schema writes what a JSON Schema says of each field.
+// schema writes the fields of a JSON Schema.
 func (p printer) schema(name string, schema json.RawMessage) {
 	var s struct {
 		Required []string `json:"required"`

@@ -25,7 +25,7 @@ Examples:
     fermata workflow validate autofix.yaml --json | jq '.[].problems'`
 }
 
-// checkedFile is a file with what was found wrong with it.
+// checkedFile is a file with its problems.
 type checkedFile struct {
 	File string `json:"file"`
 	client.WorkflowCheck
@@ -73,7 +73,7 @@ func (c *workflowValidateCommand) check(ctx context.Context, s *session, source 
 	return server.CheckWorkflow(ctx, string(source))
 }
 
-// verdict sums a check up.
+// verdict returns the result of a check in one sentence.
 func verdict(c *client.WorkflowCheck) string {
 	errors, warnings := 0, 0
 	for _, p := range c.Problems {
@@ -100,8 +100,8 @@ func countText(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// problems writes what is wrong with a file: where, the line with a caret, and
-// what to do.
+// problems writes the problems of a file: the place, the line with a caret, and
+// a hint.
 func (p printer) problems(file string, list []fermata.DefinitionProblem) {
 	for _, problem := range list {
 		place := fmt.Sprintf("%s:%d:%d:", oneLine(file), problem.Line, problem.Column)

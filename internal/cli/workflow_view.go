@@ -10,28 +10,28 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// runView is a run of a workflow as it is drawn: step by step.
+// runView is the drawing of a workflow run, step by step.
 type runView struct {
 	s     *session
 	id    string
 	marks marks
 	run   *fermata.WorkflowRun
-	// children are the tasks that steps under way wait for.
+	// children are the tasks that the present steps wait for.
 	children map[string]*fermata.Task
-	// before are the tasks that have to end before the run goes on, where no
-	// step of it waits: runs that must not run side by side with it.
+	// before are the tasks that must end before the run continues, if none of its steps waits: runs that must not run
+	// at the same time.
 	before []*fermata.Task
-	// more is how many there are beside these.
+	// more is the number of further tasks that are not in before.
 	more int
 }
 
-// mostBefore bounds how many of them are drawn.
+// mostBefore is the largest number of these tasks in a drawing.
 const mostBefore = 3
 
-// mostChildren bounds how many tasks are read for one drawing.
+// mostChildren is the largest number of tasks that are read for one drawing.
 const mostChildren = 20
 
-// read reads the run from the server, and the tasks that it waits for.
+// read reads the run, and the tasks that it waits for, from the server.
 func (v *runView) read(ctx context.Context) error {
 	run, err := v.s.client.WorkflowRun(ctx, v.id)
 	if err != nil {
@@ -57,8 +57,7 @@ func (v *runView) read(ctx context.Context) error {
 	return nil
 }
 
-// waitsFor reads the tasks that a run waits for before it takes a step, and how
-// many more there may be.
+// waitsFor returns the tasks that a run waits for before it starts a step, and how many more there may be.
 func (v *runView) waitsFor(ctx context.Context, run *fermata.WorkflowRun) (before []*fermata.Task, more int, err error) {
 	if run.State != fermata.TaskBlocked || slices.ContainsFunc(run.Steps, func(s *fermata.WorkflowStep) bool { return !s.State.IsEnded() }) {
 		return nil, 0, nil
@@ -93,11 +92,10 @@ func (v *runView) concerns(e *fermata.Event) bool {
 	return e.TaskID == v.id || v.children[e.TaskID] != nil
 }
 
-// over: what ends is seen to its end. A retry is watched anew.
+// isOver reports whether the run has ended. To follow a retry, watch the run again.
 func (v *runView) isOver() bool { return v.run != nil && v.run.State.IsEnded() }
 
-// rows are the run and its steps, in the order in which they began, and those
-// that are still to come.
+// rows returns the run, its steps in the order in which they began, and the steps that are still to come.
 func (v *runView) rows() []row {
 	rows := []row{v.head(), v.origin()}
 	for _, t := range v.before {
@@ -129,7 +127,7 @@ func (v *runView) rows() []row {
 	return append(rows, v.end()...)
 }
 
-// width is how much room the names of steps need.
+// width returns the width of the longest step name.
 func (v *runView) width() int {
 	width := 0
 	for _, step := range v.run.Steps {
@@ -141,7 +139,7 @@ func (v *runView) width() int {
 	return width
 }
 
-// head is the line of the run itself.
+// head returns the line of the run itself.
 func (v *runView) head() row {
 	p, r := v.s.data(), v.run
 	state := p.inState(r.State, v.marks.state(r.State)+" "+runState(r))
@@ -152,7 +150,7 @@ func (v *runView) head() row {
 	return row{text: state + "  " + id + oneLine(r.Title), key: runState(r) + r.Title}
 }
 
-// origin says which definition runs, what started it, and when.
+// origin returns the line with the definition, the starter and the time of the run.
 func (v *runView) origin() row {
 	r := v.run
 	by := "started by " + originOf(r)
@@ -160,7 +158,7 @@ func (v *runView) origin() row {
 	return row{indent: "  ", text: v.s.data().dim(text), key: "origin"}
 }
 
-// end says what came of the run, and what can be done about it.
+// end returns the result of the run, and what a person can do about it.
 func (v *runView) end() []row {
 	var rows []row
 	if v.run.State.IsEnded() && v.run.Summary != "" {
@@ -172,13 +170,13 @@ func (v *runView) end() []row {
 	return rows
 }
 
-// phasesAhead are the lists of steps that can still come, by the list in which a run is.
+// phasesAhead maps the present list of steps to the lists that can still come.
 var phasesAhead = map[string][]string{
 	"": {"", "on_success", "finally"}, "on_success": {"on_success", "finally"}, "on_failure": {"on_failure", "finally"}, "finally": {"finally"},
 }
 
-// stepsAhead returns the steps that a run under way has still to do. The run has not begun them, or it went back to a step before them. It
-// leaves out the steps of a phase that the run has left.
+// stepsAhead returns the steps that a run must still do. The run has not begun them, or it went back to a step before
+// them. It leaves out the steps of a phase that the run has left.
 func (v *runView) stepsAhead() []fermata.GraphNode {
 	if v.run.State.IsEnded() || v.run.Graph == nil {
 		return nil
@@ -206,7 +204,8 @@ func (v *runView) stepsAhead() []fermata.GraphNode {
 	return list
 }
 
-// outdated returns the steps that the run does once more: an earlier step that leads to them was repeated after they began.
+// outdated returns the steps that the run will repeat: an earlier step that leads to them was repeated after they
+// began.
 func (v *runView) outdated(last map[string]*fermata.WorkflowStep) map[string]bool {
 	old := map[string]bool{}
 	for _, again := range last {
@@ -215,7 +214,7 @@ func (v *runView) outdated(last map[string]*fermata.WorkflowStep) map[string]boo
 		}
 		for _, node := range v.run.Graph.Nodes {
 			if step := last[node.ID]; step != nil && node.Phase != "" && step.StartedAt.Before(again.StartedAt) {
-				old[node.ID] = true // the run does the steps of its end once more
+				old[node.ID] = true // the run repeats the steps of its last phases
 			}
 		}
 		seen, left := map[string]bool{again.Step: true}, []string{again.Step}

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// step is the line of a step.
+// step returns the line of a step.
 func (v *runView) step(step *fermata.WorkflowStep, width int) row {
 	p := v.s.data()
 	state := fmt.Sprintf("%-9s", step.State)
@@ -39,8 +39,8 @@ func (v *runView) step(step *fermata.WorkflowStep, width int) row {
 	return row{indent: indent, text: text + strings.Join(parts, " · "), key: fmt.Sprint(name, step.State, step.Attempt, step.Note)}
 }
 
-// stepName names a step, with its occurrence and its item where that is not
-// plain.
+// stepName returns the name of a step, with its occurrence and its item if
+// there are several.
 func stepName(step *fermata.WorkflowStep) string {
 	name := oneLine(step.Step)
 	if step.Occurrence > 1 {
@@ -52,7 +52,7 @@ func stepName(step *fermata.WorkflowStep) string {
 	return name
 }
 
-// details are what a step waits for, why it failed, and what came of it.
+// details returns what a step waits for, why it failed, and its output.
 func (v *runView) details(step *fermata.WorkflowStep) []row {
 	var rows []row
 	if q := v.run.PendingQuestion; q != nil && step.QuestionID == q.ID && !step.State.IsEnded() {
@@ -88,11 +88,11 @@ func (v *runView) details(step *fermata.WorkflowStep) []row {
 	return rows
 }
 
-// errorIndent is the deepest that the details of a step stand.
+// errorIndent is the deepest indentation of a step's details.
 const errorIndent = 6
 
-// wrapText is a text that must not be cut: on a terminal it takes as many rows as
-// it needs.
+// wrapText returns rows with a text that must not be cut. On a terminal it
+// takes as many rows as it needs.
 func (v *runView) wrapText(indent, text, key string, paint func(string) string) []row {
 	lines := []string{text}
 	if v.s.outTerm {
@@ -109,7 +109,7 @@ func (v *runView) wrapText(indent, text, key string, paint func(string) string) 
 	return rows
 }
 
-// question is the line of a question that somebody is asked.
+// question returns the line of a pending question.
 func (v *runView) question(q *fermata.Question) row {
 	p := v.s.data()
 	tree := treeView{s: v.s}
@@ -117,11 +117,11 @@ func (v *runView) question(q *fermata.Question) row {
 	return row{text: text, key: fmt.Sprint(q.ID, q.Assignees, q.Deadline, len(q.Votes))}
 }
 
-// longestOutput is how much of an output a line shows.
+// longestOutput is the largest part of an output on a line.
 const longestOutput = 100
 
-// shortOutput is a step's output on one line, cut. Of an answer it is what was
-// answered, and by whom.
+// shortOutput returns a step's output on one line, cut to a limit. For an
+// answered question it is the answer and its author.
 func shortOutput(step *fermata.WorkflowStep) string {
 	text := oneLine(string(step.Output))
 	if answer := answerIn(step); answer != "" {
@@ -133,7 +133,7 @@ func shortOutput(step *fermata.WorkflowStep) string {
 	return ansi.Truncate(text, longestOutput, "…")
 }
 
-// answerIn is what people answered to a step, "" where it asked nothing.
+// answerIn returns people's answer to a step, or "" if the step asked nothing.
 func answerIn(step *fermata.WorkflowStep) string {
 	var a struct {
 		Answer  any            `json:"answer"`

@@ -8,7 +8,7 @@ type write struct {
 }
 
 // printDryRun prints the request that a command would send. It reports whether
-// that is all that was asked for.
+// the command is a dry run.
 func (s *session) printDryRun(w write, method, path string, body any) (bool, error) {
 	if !w.DryRun {
 		return false, nil
@@ -23,7 +23,7 @@ func (s *session) printDryRun(w write, method, path string, body any) (bool, err
 	return true, s.json(body)
 }
 
-// printDone says on standard error what was done, and where.
+// printDone prints on standard error what was done, and on which server.
 func (s *session) printDone(workspace, format string, args ...any) {
 	place := s.address
 	if workspace != "" {
