@@ -169,7 +169,7 @@ func readServer(field, address, password string, ports map[string]string, trust 
 // trustedAuthorities returns the certificate authorities of the system together with those of the settings.
 func trustedAuthorities(pem string) (*x509.CertPool, error) {
 	if pem == "" {
-		return nil, nil //nolint:nilnil // no pool means the system's
+		return nil, nil //nolint:nilnil // no pool stands for the system's
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
