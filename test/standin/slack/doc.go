@@ -1,4 +1,5 @@
-// Package slack stands in for Slack: its Web API with its limits, scopes, rate
-// limits and error names, its signed requests and retries over HTTP, its
-// Socket Mode, and people who see messages, press, pick and type.
+// Package slack is a stand-in for Slack: its Web API with its limits, scopes,
+// rate limits and error names, its signed requests and retries over HTTP, and
+// its Socket Mode. It also plays people that see messages, press, pick and
+// type.
 package slack
