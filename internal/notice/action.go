@@ -126,7 +126,7 @@ func fieldsOf(data []byte) ([]field, bool) {
 	return fields, true
 }
 
-// text is the name of the field.
+// text returns the name of the field.
 func (f field) text() string {
 	var s string
 	_ = json.Unmarshal(f.name, &s) // the decoder has already accepted it as a string

@@ -235,7 +235,7 @@ func someMarks(it *fermata.Item) string {
 	return strings.Join(marks[:max(0, min(n, len(marks)))], ", ")
 }
 
-// someNumber returns a number that the item accepts.
+// someNumber returns a number within the limits of the item.
 func someNumber(it *fermata.Item) string {
 	n := 5.0
 	if it.Min != nil {

@@ -78,7 +78,8 @@ func singleOf(it *fermata.Item, typed string) bool {
 	return it.ResponseType == fermata.ResponseMultiChoice && it.Min != nil && *it.Min > 1 && !strings.Contains(typed, ",")
 }
 
-// exactly checks that each suggested reply means what it stands for.
+// exactly checks that each suggested reply is read as the value that it is
+// suggested for.
 func exactly(t *rapid.T, q *fermata.Question) {
 	it := &q.Items[0]
 	wants := map[string]any{}

@@ -45,7 +45,7 @@ type Inbound struct {
 // answer do not apply to it.
 type Happening struct {
 	Type fermata.EventType
-	// By is the person that caused it. The event names the member, if a member
+	// By is the person who caused it. The event names the member, if a member
 	// has this identity.
 	By   Identity
 	Data map[string]any
@@ -65,16 +65,16 @@ type Identity struct {
 	Denied, Remedy string
 }
 
-// Verdict says what became of an inbound message, for the person that sent it.
+// Verdict says what became of an inbound message, for the person who sent it.
 type Verdict struct {
 	// Counted reports whether the answer was taken: from this message, or from
 	// an earlier one of the same person with the same answer.
 	Counted bool
 	// Code is the reason if the answer was not taken.
 	Code fermata.Code
-	// Words are one or two sentences for the person: that the answer counted,
-	// that they may not answer, that another person was first, or what was
-	// wrong and how to write it instead.
+	// Words are one or two sentences for the person. They say that the answer
+	// counted, that the person may not answer, or that another person was
+	// first. Or they say what was wrong and how to write it instead.
 	Words string
 	// Question is the current question, redacted as a notice of this channel
 	// is. It is nil if the person may not read it.

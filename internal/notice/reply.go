@@ -195,8 +195,8 @@ func keyOf(q *fermata.Question, line string) (key, value string, found bool) {
 	return "", "", false
 }
 
-// oneOnly reports whether the name stands for exactly one key, in upper or
-// lower case.
+// oneOnly reports whether the name means exactly one key, in upper or lower
+// case.
 func oneOnly(list []string, name string) bool {
 	n := 0
 	for _, k := range list {

@@ -7,11 +7,11 @@ import (
 )
 
 // fewWords is how many words an attempt to answer has at most in a place where people also talk to each other. A person
-// that answers beside the options with more words must begin with "other:" or quote them.
+// who answers beside the options with more words must begin with "other:" or quote them.
 const fewWords = 2
 
-// LooksLikeTalk reports whether the words are more likely said to other people than meant as an answer: they are a
-// question, or more words than an attempt to answer has.
+// LooksLikeTalk reports whether the words are more likely said to other people than meant as an answer. Such words are
+// a question, or are more words than an attempt to answer has.
 func LooksLikeTalk(text string) bool { return isAsking(text) || len(strings.Fields(text)) > fewWords }
 
 func isAsking(text string) bool { return strings.HasSuffix(strings.TrimSpace(text), "?") }

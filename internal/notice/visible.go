@@ -123,9 +123,9 @@ func (v *viewer) flush() {
 	v.gap = 0
 }
 
-// joins reports whether a joiner or a selector has its proper effect here: a
-// joiner between letters of scripts that need it or between emoji, or a
-// selector for the look of an emoji after the emoji.
+// joins reports whether a joiner or a selector has its proper effect here. A
+// joiner has one between letters of scripts that need it, and between emoji. A
+// selector has one after an emoji, whose look it selects.
 func (v *viewer) joins(r, next rune) bool {
 	if v.strict {
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// RunByLink checks a channel that cannot vouch for the person that answers. An
+// RunByLink checks a channel that cannot vouch for the person who answers. An
 // answer there may decide only what a link may decide.
 func RunByLink(t *testing.T, c Config) {
 	l := newLab(t, c)

@@ -33,7 +33,7 @@ type Config struct {
 	ByName bool
 	// Everybody reports whether all people see the same message.
 	Everybody bool
-	// Thanked reports whether the person that answers is told so, and sees no
+	// Thanked reports whether the person who answers is told so, and sees no
 	// message change.
 	Thanked bool
 	// Settings are added to the settings of the stand-in. The value nil removes
@@ -177,7 +177,7 @@ func (l *lab) serve() string {
 	return served.URL
 }
 
-// person adds a member that has an identity in the remote system.
+// person adds a member who has an identity in the remote system.
 func (l *lab) person(url, name string) {
 	l.Helper()
 	id, email := l.remote.Person(name)

@@ -39,10 +39,10 @@ func RunMachine(t *testing.T, c Config, heard func(tb testing.TB, r standin.Remo
 	}
 }
 
-// machine is a lab in which a program receives what the channel sends.
+// machine is a lab in which a program receives the messages of the channel.
 type machine struct {
 	*lab
-	// read returns what the program received.
+	// read returns the messages that the program received.
 	read func(tb testing.TB, r standin.Remote) []Heard
 }
 

@@ -62,7 +62,7 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 }
 
 // Update sends a short mail into the same thread when the question has ended,
-// because mails cannot be changed. It sends none to a person that answered by
+// because mails cannot be changed. It sends none to a person who answered by
 // mail, because the confirmation said so already. It never sends the same end
 // twice.
 func (c *Channel) Update(ctx context.Context, n *notice.Notice, before notice.Receipt) (notice.Receipt, error) {

@@ -10,9 +10,9 @@ import (
 
 // htmlText returns the text of an HTML mail. A line that begins with > replaces
 // an element that the mail program marks as quoted. The line of an original
-// message begins a quoted mail whose end is not marked. doubtful reports
-// whether the person may not have seen all of the text, or may have seen it
-// differently.
+// message begins a quoted mail whose end is not marked. The result doubtful
+// reports whether the person may not have seen all of the text, or may have
+// seen it differently.
 func htmlText(s string) (text string, doubtful bool) {
 	doc, err := html.Parse(strings.NewReader(s))
 	if err != nil {

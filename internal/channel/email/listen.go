@@ -10,7 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// These are the shortest and the longest pause before Listen connects to an unreachable mailbox again.
+// The pause before Listen connects to an unreachable mailbox again doubles from firstRest to longRest. Each pause is
+// randomized.
 const (
 	firstRest = time.Second
 	longRest  = 5 * time.Minute

@@ -94,7 +94,7 @@ func (at *place) pay(told []owed) {
 	})
 }
 
-// payAll mails the gathered messages to every person that may be mailed again.
+// payAll mails the gathered messages to every person who may be mailed again.
 func (c *Channel) payAll(ctx context.Context, at *place) error {
 	var people []string
 	for _, o := range at.Owed {
@@ -157,7 +157,7 @@ func (c *Channel) gather(ctx context.Context, all []owed, leftOut int) error {
 	return c.post(ctx, l)
 }
 
-// rest returns how long to wait for new mail. It is at most most, and at most owedLook while messages are gathered.
+// rest returns how long to wait for new mail: the time most, but at most owedLook while messages are gathered.
 func (at *place) rest(most time.Duration) time.Duration {
 	if len(at.Owed) > 0 {
 		return min(most, owedLook)

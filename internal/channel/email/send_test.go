@@ -237,7 +237,7 @@ func TestMailsOfAQuestionAreOneThread(t *testing.T) {
 	if _, err := c.Update(t.Context(), first, receipt); err != nil {
 		t.Error(err)
 	}
-	// A person that answered by mail was told there.
+	// A person who answered by mail was told there.
 	if _, err := c.Update(t.Context(), ended(first, "ada", "email"), receipt); err != nil {
 		t.Error(err)
 	}

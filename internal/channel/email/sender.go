@@ -22,7 +22,7 @@ const (
 	forged
 )
 
-// prove reads what the server found out about the sender, and says why a mail counts as forged. If the settings name
+// prove reads the findings of the server about the sender, and says why a mail counts as forged. If the settings name
 // the server, only its headers count and they must vouch for the sender. Otherwise only the topmost header is read,
 // because the last server wrote it. It can only count against a mail, because the sender may have written it.
 func (c *config) prove(r *reply) (p proof, why string) {
@@ -49,7 +49,7 @@ func (c *config) prove(r *reply) (p proof, why string) {
 // Vouches reports whether a mail server vouches for the authors of replies.
 func (c *config) Vouches() bool { return c.authServID != "" }
 
-// findings lists what the server found out, such as "dmarc=fail, spf=pass for evil.test".
+// findings lists the findings of the server, such as "dmarc=fail, spf=pass for evil.test".
 func findings(results []result) string {
 	var all []string
 	for _, r := range results {
@@ -111,8 +111,8 @@ type result struct {
 var keyword = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
 // readResults reads the header. It removes comments and quoted texts first, because servers write the sender's words
-// into them, and those could look like results. An address that a server did not quote could, too: then the header has
-// a part that is no result, and counts as malformed. Only version 1 of the header is known.
+// into them, and those words could look like results. So could an address that a server did not quote: then the header
+// has a part that is not a result, and counts as malformed. Only version 1 of the header is known.
 func readResults(s string) (id string, results []result) {
 	head, rest, _ := strings.Cut(bare(s), ";")
 	words := strings.Fields(head)

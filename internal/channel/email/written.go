@@ -193,8 +193,8 @@ func isIntroduction(line string) bool {
 }
 
 // heads reports whether the head of a quoted mail begins here: From, which may
-// come second, and at least two other fields. One of these must have a date or
-// an address.
+// come second, and at least two other fields. At least one of the lines must
+// have an address or a year.
 func heads(lines []string) bool {
 	if len(lines) < 3 {
 		return false

@@ -204,7 +204,8 @@ func (c *Channel) lock(at Place) func() {
 	return m.Unlock
 }
 
-// sinceKey is the key for the time since which an issue has questions.
+// sinceKey returns the key under which the channel stores since when an issue
+// has questions.
 func (p Place) sinceKey() string { return "issue/" + p.String() }
 
 // remember stores the fact that the issue has questions, before the first

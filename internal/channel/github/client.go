@@ -201,7 +201,7 @@ func (c *Client) Unlabel(ctx context.Context, at Place, label string) error {
 }
 
 // Assign assigns people to an issue, and returns those that were not assigned
-// before. GitHub silently leaves out people that cannot be assigned.
+// before. GitHub silently leaves out people who cannot be assigned.
 func (c *Client) Assign(ctx context.Context, at Place, logins []string) ([]string, error) {
 	before, err := c.Issue(ctx, at)
 	if err != nil {

@@ -26,7 +26,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// noticeOf returns a notice with fixed content.
+// noticeOf returns a notice with fixed content, which never changes from run to
+// run.
 func noticeOf(items ...fermata.Item) *notice.Notice {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	until := at.Add(30 * time.Minute)

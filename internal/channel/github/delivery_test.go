@@ -182,7 +182,7 @@ func TestServerAsksAndHearsOverGitHub(t *testing.T) {
 	}
 }
 
-// The event of a label names the member that owns the account. An unknown account belongs to nobody.
+// The event of a label names the member who owns the account. An unknown account belongs to nobody.
 func TestServerNamesWhoPutALabel(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, (*standin.Server).Settings)

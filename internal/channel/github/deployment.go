@@ -55,7 +55,7 @@ func (c *Channel) deploymentRequested(ctx context.Context, hear notice.Hear, id 
 	return c.finishDelivery(ctx, id, err, "deployment", e.Deployment.ID)
 }
 
-// deployer returns the person that started the deployment. If a program sent the event for a person, it returns the
+// deployer returns the person who started the deployment. If a program sent the event for a person, it returns the
 // creator of the deployment.
 func (e *event) deployer() Account {
 	if e.Sender.Type != "User" && e.Deployment.Creator.ID > 0 {

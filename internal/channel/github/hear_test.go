@@ -401,7 +401,7 @@ func TestCommandWithoutAnAnswerIsTold(t *testing.T) {
 	}
 }
 
-// Replies are limited, because they notify everybody that follows the issue.
+// Replies are limited, because they notify everybody who follows the issue.
 func TestRepliesToOnePersonAreFew(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)

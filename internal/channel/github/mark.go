@@ -169,8 +169,8 @@ func digest(word string) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// begins reports whether the line begins like an answer: with one of the words,
-// followed by the end of the line or a sign that separates a comment.
+// begins reports whether the line begins like an answer: with one of the words.
+// The line must end after it, or a sign must separate a comment.
 func (m mark) begins(line string) bool {
 	line = strings.TrimSpace(strings.TrimLeft(line, `"“„«`))
 	head, _, _ := strings.Cut(line, ":")

@@ -266,7 +266,7 @@ func TestLimitsSayHowLongToWait(t *testing.T) {
 	}
 }
 
-// An owner that takes the old name of a repository must not get its questions.
+// An owner who takes the old name of a repository must not get its questions.
 func TestRepositoryThatMovedIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)

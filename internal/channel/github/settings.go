@@ -174,7 +174,7 @@ func (s *Settings) spellRepository(repository string) (string, bool) {
 	return repository, false
 }
 
-// pollInterval is the interval at which comments are fetched, or 0 for never.
+// pollInterval returns the interval at which comments are fetched, or 0 for never.
 func (s *Settings) pollInterval() (time.Duration, error) {
 	switch {
 	case s.Poll == "off":

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// beginWaiting labels the issue and assigns the people that are asked. If the
+// beginWaiting labels the issue and assigns the people who are asked. If the
 // account may not do that, the question is asked all the same.
 func (c *Channel) beginWaiting(ctx context.Context, to *ref, n *notice.Notice) error {
 	if label := c.settings.WaitingLabel; label != "" {

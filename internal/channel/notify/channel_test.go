@@ -71,7 +71,7 @@ func question() *notice.Notice {
 	deadline := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC)
 	return &notice.Notice{
 		Delivery: "dlv_1", Purpose: notice.Asked, TaskTitle: "Add a configuration file", Open: "https://fermata.test/q/q_1",
-		// Every person that knows the topic can read the messages there, so
+		// Every person who knows the topic can read the messages there, so
 		// nothing in them may answer.
 		Answer: "https://fermata.test/a/link-of-ada", Reply: "reply-secret-of-ada",
 		Question: &fermata.Question{ID: "q_1", Type: fermata.Blocking, Risk: fermata.RiskLow, Title: "Which format, für alle?", Deadline: &deadline, Body: "long"},

@@ -40,16 +40,16 @@ type service struct {
 	known []string
 	// extras returns the parameters that the service takes besides the text.
 	extras func(t text) map[string]string
-	// send replaces the library's own sending where that is not reliable.
+	// send replaces the library's own sending if that is not reliable.
 	send func(context.Context, types.Service, *http.Client, text) error
 }
 
-// noHost is the host function of services that run in a private network.
+// noHost returns no host. It is for services that run in a private network.
 func noHost(types.Service) string { return "" }
 
-// services are all the services that can be reached. smtp is left out because
-// the channel email does it better, and logger because it writes to the
-// standard output.
+// services are all the services that can be reached. The service smtp is left
+// out because the channel email does it better. The service logger is left out
+// because it writes to the standard output.
 var services = map[string]service{
 	// These have a fixed host.
 	"discord": {title: true}, "ifttt": {title: true}, "join": {title: true}, "lark": {title: true},

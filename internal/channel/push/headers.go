@@ -17,7 +17,7 @@ const (
 	// closedTTL is how long it is useful to tell a device that a question
 	// closed.
 	closedTTL = 24 * time.Hour
-	// testTTL is short because the person that tests is looking at the device.
+	// testTTL is short because the person who tests is looking at the device.
 	testTTL = 5 * time.Minute
 	// topicLength is the longest topic (RFC 8030, 5.4).
 	topicLength = 32

@@ -21,9 +21,10 @@ type address struct {
 type stage string
 
 const (
-	// decide: the message shows everything that the decision is about. opens:
-	// it leads to the question's page. closed: it says how the question ended.
-	// moved: it was sent again, and the decision is made on the new message.
+	// decide marks a message that shows everything that the decision is about.
+	// opens marks one that leads to the question's page. closed marks one that
+	// says how the question ended. moved marks one that was sent again: the
+	// decision is made on the new message.
 	decide stage = "decide"
 	opens  stage = "open"
 	closed stage = "closed"

@@ -186,7 +186,7 @@ func everything(err error) string {
 }
 
 // TestUnknownStore checks that Slack gets no acknowledgement while the outcome
-// of an answer is unknown. Slack then warns the person that pressed, and sends
+// of an answer is unknown. Slack then warns the person who pressed, and sends
 // a reply again.
 func TestUnknownStore(t *testing.T) {
 	t.Parallel()

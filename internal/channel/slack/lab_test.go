@@ -241,7 +241,7 @@ func (l *lab) tells(q *fermata.Question) *notice.Notice {
 		Delivery: "dlv_" + q.ID[2:], Purpose: notice.Asked, Question: q, TaskTitle: "Build it", Project: q.Project,
 		To:   notice.Recipient{Member: "mem_ada", Name: "Ada", Email: l.mail},
 		Open: "https://fermata.example.com/questions/" + q.ID, Decide: true, At: q.CreatedAt,
-		// Slack identifies the person that presses, so no message has the link
+		// Slack identifies the person who presses, so no message has the link
 		// that answers.
 		Answer: "https://fermata.example.com/a/link-of-ada", Reply: "reply-secret-of-ada-0123456789abcdef",
 	}

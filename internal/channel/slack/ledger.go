@@ -22,8 +22,9 @@ type shown struct {
 	bare bool
 }
 
-// mostShown is how many messages are remembered. Losing an entry is harmless:
-// it only protects against changes of the last few minutes.
+// mostShown is how many messages are remembered; beyond it, all of them are
+// forgotten. That is harmless for a message that has not changed in the last
+// few minutes.
 const mostShown = 10_000
 
 func (l *ledger) entryOf(key string) *shown {
@@ -120,7 +121,8 @@ type turn struct {
 // is accepted.
 const remembered = 15 * time.Minute
 
-// do calls f once for each id, and returns its result to every caller.
+// do calls f once for each id, and returns its result. Repeated calls get the
+// same response, but its work is not done again.
 func (o *once) do(ctx context.Context, id string, f func() (reply, bool)) reply {
 	for {
 		t, mine := o.take(id)

@@ -78,8 +78,7 @@ func renderOpen(n *notice.Notice, at place) message {
 func finish(p *page, n *notice.Notice, at place) {
 	a, q := addressOf(n), n.Question
 	if at.shared {
-		// The message is for everyone there that may answer, not for one
-		// person.
+		// The message is for everyone there who may answer, not for one person.
 		a.reply = ""
 	}
 	// The page kept eight blocks free for the following ones.

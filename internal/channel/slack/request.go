@@ -38,8 +38,8 @@ func (r reply) withoutWork() reply { return reply{status: r.status, payload: r.p
 // Slack sends an event again, and tells a person that a click failed.
 func (r reply) acknowledged() bool { return r.status < http.StatusBadRequest }
 
-// Slack waits three seconds for a response. For the time patience, the channel
-// waits for the outcome of a click before it acknowledges. If the process dies
+// Slack waits three seconds for a response. The channel waits for the outcome
+// of a click for at most patience before it acknowledges. If the process dies
 // in that time, Slack tells the person. Work that takes longer is acknowledged
 // and shown in the message as not counted yet. It continues for at most
 // longestWork.

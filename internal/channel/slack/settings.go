@@ -60,7 +60,7 @@ type Channel struct {
 	handled once
 	// patience is how long Slack waits for the outcome of a click.
 	patience time.Duration
-	// talks remembers the people that were told that a thread is also for talk.
+	// talks remembers the people who were told that a thread is also for talk.
 	talks talks
 }
 

@@ -89,7 +89,7 @@ func TestSlowAndOutdated(t *testing.T) {
 	}
 }
 
-// TestSlowAndFailing checks that the person that pressed is told even if the
+// TestSlowAndFailing checks that the person who pressed is told even if the
 // work fails.
 func TestSlowAndFailing(t *testing.T) {
 	t.Parallel()

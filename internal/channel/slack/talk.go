@@ -17,7 +17,7 @@ func isTalk(text string) bool {
 // talkWords begin the message that a person gets once about talk in a thread.
 const talkWords = "What you write here stays among people: it is no answer, and the agent does not read it. To answer: "
 
-// talks remembers the people that were told that a thread is also for talk.
+// talks remembers the people who were told that a thread is also for talk.
 type talks struct {
 	mu   sync.Mutex
 	told map[string]bool

@@ -65,8 +65,8 @@ const Generate = "generate"
 
 // Prepare completes settings before they are stored. It makes a secret or key
 // that is missing or asked for, and keeps a replaced secret valid as the
-// previous one. before is nil for a new channel. Added values are shown once,
-// to the person that writes the settings.
+// previous one. The old settings are nil for a new channel. Added values are
+// shown once, to the person who writes the settings.
 func Prepare(before, after json.RawMessage) (json.RawMessage, error) {
 	var old, s settings
 	if len(before) > 0 {
@@ -97,7 +97,7 @@ func (s *keys) prepare(old keys) error {
 	if s.Secret == Generate || s.Secret == "" && s.Ed25519PrivateKey == "" {
 		s.Secret = newSecret()
 	}
-	// A caller that also writes previous_secret chose that value on purpose.
+	// A caller who also writes previous_secret chose that value on purpose.
 	if old.Secret != "" && s.Secret != old.Secret && s.PreviousSecret == old.PreviousSecret {
 		s.PreviousSecret = old.Secret
 	}

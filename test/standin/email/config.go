@@ -8,7 +8,7 @@ import (
 )
 
 // eximConfig configures a server that accepts mails for [Domain] from any
-// sender, and mails for other domains from users that sign in. As a mail server
+// sender, and mails for other domains from users who sign in. As a mail server
 // must, it removes any Authentication-Results in the mail and writes its own
 // results.
 var eximConfig = template.Must(template.New("exim").Parse(`

@@ -108,7 +108,7 @@ func (s *Server) Append(name string, raw []byte) error {
 	return err
 }
 
-// Submit sends a mail as a person that signed in. [Server.Inject] sends one
+// Submit sends a mail as a person who signed in. [Server.Inject] sends one
 // without a sign-in.
 func (s *Server) Submit(name string, raw []byte, to ...string) error {
 	return s.smtp(sasl.NewPlainClient("", Address(name), Password), Address(name), raw, to)

@@ -27,7 +27,7 @@ func NewRemote(tb testing.TB) *Remote {
 	return &Remote{Server: Start(tb, Options{}), tb: tb}
 }
 
-// Kind is the kind of the channel.
+// Kind returns the kind of the channel.
 func (r *Remote) Kind() string { return "email" }
 
 // Settings returns the settings of a channel that uses this server.

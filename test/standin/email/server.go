@@ -96,7 +96,8 @@ func (s *Server) startAll() error {
 	return errors.Join(s.StartIMAP(), s.StartSMTP())
 }
 
-// Debian installs these programs outside a normal user's PATH.
+// exim and dovecot return the paths of the programs. Debian installs them
+// outside a normal user's PATH.
 func exim() string    { return named("FERMATA_TEST_EXIM", "/usr/sbin/exim4") }
 func dovecot() string { return named("FERMATA_TEST_DOVECOT", "/usr/sbin/dovecot") }
 

@@ -14,7 +14,7 @@ import (
 
 var _ standin.Remote = (*Server)(nil)
 
-// Kind is the kind of the channel.
+// Kind returns the kind of the channel.
 func (s *Server) Kind() string { return "github" }
 
 // Settings returns the settings of a channel with the machine's token, which

@@ -36,7 +36,7 @@ const (
 	Installation = 815
 )
 
-// Server is the stand-in for GitHub.
+// Server is a stand-in for GitHub.
 type Server struct {
 	*httptest.Server
 
@@ -214,7 +214,7 @@ func (s *Server) routes() http.Handler {
 	return mux
 }
 
-// call is one request of a caller that is signed in.
+// call is one request of a caller who is signed in.
 type call struct {
 	*http.Request
 	by     *access
@@ -286,8 +286,9 @@ func reply(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// authenticate accepts tokens, tokens of installations until they expire, and
-// tokens that the App itself signed.
+// authenticate reports whether the token of the call is valid. It accepts
+// tokens, tokens of installations until they expire, and tokens that the App
+// itself signed.
 func (s *Server) authenticate(c *call) bool {
 	token, ok := strings.CutPrefix(c.Header.Get("Authorization"), "Bearer ")
 	if !ok {
@@ -301,7 +302,7 @@ func (s *Server) authenticate(c *call) bool {
 	return c.by != nil && (c.by.expires.IsZero() || s.now().Before(c.by.expires))
 }
 
-// refuse enforces the limits.
+// refuse enforces the limits. It reports whether it has refused the request.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request) bool {
 	if s.now().After(s.reset) {
 		s.left, s.reset = 5000, s.now().Add(time.Hour)

@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// Remote adapts the service to the suite for all channels. Each person that
+// Remote adapts the service to the suite for all channels. Each person who
 // joined has one browser.
 type Remote struct {
 	*Service
@@ -34,7 +34,7 @@ func NewRemote(s *Service) *Remote {
 	return &Remote{Service: s, browsers: map[string]browser{}, told: map[string][]string{}}
 }
 
-// Join adds a device through the server's API, for a person that is signed in
+// Join adds a device through the server's API, for a person who is signed in
 // at the server.
 func (r *Remote) Join(url, token, person string) error {
 	r.mu.Lock()

@@ -183,7 +183,7 @@ func (s *Server) Person(name string) (identityID, email string) {
 	return u, s.users[u].Email
 }
 
-// AddUser adds a user that is in no conversation.
+// AddUser adds a user who is in no conversation.
 func (s *Server) AddUser(u User) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

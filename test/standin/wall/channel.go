@@ -34,7 +34,7 @@ func NewKind(to delivery.Audience) delivery.Kind {
 	}
 }
 
-// NewLinkKind returns a kind of channel that cannot vouch for the person that
+// NewLinkKind returns a kind of channel that cannot vouch for the person who
 // answers.
 func NewLinkKind(to delivery.Audience) delivery.Kind {
 	k := NewKind(to)
@@ -53,7 +53,7 @@ func NewLinkKind(to delivery.Audience) delivery.Kind {
 // through a link.
 type linkChannel struct{ *channel }
 
-// Vouches returns false, because this wall does not know the person that
+// Vouches reports false, because this wall does not know the person who
 // answers.
 func (*linkChannel) Vouches() bool { return false }
 

@@ -107,7 +107,7 @@ func (w *Wall) Hold() (release func()) {
 	}
 }
 
-// wait returns when the request may continue. It returns false if its caller
+// wait returns when the request may continue. It reports false if the caller
 // gave up.
 func (w *Wall) wait(r *http.Request) bool {
 	w.mu.Lock()
