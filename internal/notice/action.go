@@ -12,33 +12,32 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// ActionPart is a part of an action as people read it.
+// ActionPart is one part of an action, laid out for people to read.
 type ActionPart struct {
-	// Head is a word of Fermata's own above the part.
+	// Head is the heading above the part. Fermata wrote it, not the agent.
 	Head string
-	// Text is the part, with nothing hidden in it.
+	// Text is the content of the part. Hidden characters are made visible.
 	Text string
-	// Command reports whether the text is a command as a shell reads it; any
-	// other part is JSON.
+	// Command reports whether Text is a shell command. Any other part is JSON.
 	Command bool
 }
 
-// Heads of the parts of an action.
+// These are the headings of the parts of an action.
 const (
 	headRuns = "What will run"
 	headRest = "with"
 )
 
-// commandNames are the fields that hold a command line, argumentNames those
-// whose fields are looked through for one.
+// commandNames are the fields that hold a command line. argumentNames are the
+// fields whose own fields are searched for a command line.
 var (
 	commandNames  = []string{"command", "cmd"}
 	argumentNames = []string{"input", "arguments"}
 )
 
-// ActionParts lays an action out for people, all of it: a command as it was
-// typed and below it every other field, one a line; any other action as
-// indented JSON.
+// ActionParts lays out the whole action for people. A command is shown as it
+// was typed, and every other field follows, one on a line. Any other action is
+// shown as indented JSON.
 func ActionParts(action []byte) []ActionPart {
 	if command, rest, ok := splitCommand(action); ok {
 		parts := []ActionPart{{Head: headRuns, Text: Exact(command), Command: true}}
@@ -50,8 +49,8 @@ func ActionParts(action []byte) []ActionPart {
 	return []ActionPart{{Head: headRuns, Text: Exact(indent(action))}}
 }
 
-// indent lays JSON out. Indenting moves space between values only, never what
-// is in them.
+// indent indents JSON. Indentation moves white space between values only, so it
+// never changes a value.
 func indent(action []byte) string {
 	var indented bytes.Buffer
 	if json.Indent(&indented, action, "", "  ") == nil {
@@ -60,11 +59,13 @@ func indent(action []byte) string {
 	return string(action)
 }
 
-// field is a field of a JSON object, its name and value as they are written.
+// field is one field of a JSON object. Its name and value keep the spelling of
+// the object.
 type field struct{ name, value json.RawMessage }
 
-// splitCommand returns the command of an action, and the other fields as
-// lines. An action that is a text is a command. It returns false for an action without exactly one command.
+// splitCommand returns the command of an action, and its other fields as lines.
+// An action that is a plain JSON string is a command. ok is false if the action
+// does not have exactly one command.
 func splitCommand(action []byte) (command, rest string, ok bool) {
 	if json.Unmarshal(action, &command) == nil && command != "" {
 		return command, "", true
@@ -125,15 +126,15 @@ func fieldsOf(data []byte) ([]field, bool) {
 	return fields, true
 }
 
-// text is the name of the field.
+// text returns the name of the field.
 func (f field) text() string {
 	var s string
-	_ = json.Unmarshal(f.name, &s) // it was written from a text
+	_ = json.Unmarshal(f.name, &s) // the decoder has already accepted it as a string
 	return s
 }
 
-// isCommand reports whether the field holds a command, and puts it into the
-// variable. A list of words stands as a shell would be given it.
+// isCommand reports whether the field holds a command, and stores the command
+// in into. A list of words is joined and quoted as for a shell.
 func (f field) isCommand(into *string) bool {
 	if !slices.Contains(commandNames, f.text()) {
 		return false
@@ -154,10 +155,10 @@ func (f field) isCommand(into *string) bool {
 	return true
 }
 
-// plainWord is a word that a shell takes as it is.
+// plainWord matches a word that a shell takes unchanged, without quotes.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
-// QuoteWord writes a word so that a shell takes it as one.
+// QuoteWord quotes a word so that a shell reads it as a single word.
 func QuoteWord(word string) string {
 	if plainWord.MatchString(word) {
 		return word
@@ -165,9 +166,9 @@ func QuoteWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Action lays what will run out, all of it, with nothing hidden. Where it has
-// more than so many characters there are no parts, and it says so instead: the
-// message may then not offer to decide.
+// Action lays out all of the action of q, with hidden characters made visible.
+// If the parts have more than most characters together, it returns no parts,
+// and tooLong says so. A message without the parts must not offer to decide.
 func Action(q *fermata.Question, most int) (parts []ActionPart, tooLong string) {
 	parts = ActionParts(q.Action)
 	n := 0

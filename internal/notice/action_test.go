@@ -32,8 +32,8 @@ func TestActionParts(t *testing.T) {
 	}
 }
 
-// TestCommandForgesNoField: a command cannot pass for the fields of its action,
-// which stand under a head of Fermata's own.
+// TestCommandForgesNoField checks that a command cannot pass for the fields of
+// its action, which are below a heading by Fermata.
 func TestCommandForgesNoField(t *testing.T) {
 	t.Parallel()
 	q := asks(fermata.Item{ResponseType: fermata.ResponseApproval})

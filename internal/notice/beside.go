@@ -7,17 +7,19 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Words beside an answer may take it back: "ok", and below it "Not yet". So they
-// are a comment only where they are marked as one, by a colon behind a full word.
+// Words beside an answer may take the answer back: "ok", and on the next line
+// "Not yet". So they count as a comment only when they are marked as one, by a
+// colon after a full word.
 
-// approveWords approve at any risk, and may have a comment behind a colon.
+// approveWords approve at any risk. A comment may follow them after a colon.
 var approveWords = setOfWords("approve approved genehmigen genehmigt")
 
-// shortWords answer yes or no, but not at high risk: they are typed too easily.
+// shortWords answer yes or no, but not at high risk, because they are typed by
+// accident too easily.
 var shortWords = setOfWords("y n j")
 
-// checkBeside refuses an answer beside which stand words that may take it back.
-// A rejection is never taken back by its reason.
+// checkBeside refuses an answer if the words beside it may take it back. The
+// reason beside a rejection never takes the rejection back.
 func checkBeside(q *fermata.Question, it *fermata.Item, line, rest string, r reading) error {
 	head, _, _ := strings.Cut(line, ":")
 	word := strings.ToLower(strings.TrimRight(strings.TrimSpace(head), ".!"))
@@ -47,7 +49,7 @@ func checkBeside(q *fermata.Question, it *fermata.Item, line, rest string, r rea
 	return nil
 }
 
-// takenBack refuses an answer with other words beside it.
+// takenBack returns the error for an answer with other words beside it.
 func takenBack(word string) error {
 	return refuse("more words stand beside %q, and they may say something else: write the answer alone, or a comment behind it and a colon in the same line", shorten(word, 60))
 }
@@ -56,7 +58,8 @@ func hasHighRisk(q *fermata.Question) bool {
 	return q.Risk == fermata.RiskHigh || q.Risk == fermata.RiskCritical
 }
 
-// picksDanger reports whether a value picks an option that is marked as dangerous.
+// picksDanger reports whether a value picks an option that is marked as
+// dangerous.
 func picksDanger(it *fermata.Item, value any) bool {
 	picks := func(o fermata.Option) bool {
 		several, _ := value.([]string)
@@ -65,9 +68,9 @@ func picksDanger(it *fermata.Item, value any) bool {
 	return slices.ContainsFunc(it.Options, picks)
 }
 
-// NeedsConfirmation reports whether an answer is one that a person confirms where
-// a channel can ask back: an approval of high risk, or an option that is marked as
-// dangerous.
+// NeedsConfirmation reports whether a channel that can ask back must let the
+// person confirm the answer. It must for an approval of high risk, and for an
+// option that is marked as dangerous.
 func NeedsConfirmation(q *fermata.Question, a *fermata.Answer) bool {
 	for i := range q.Items {
 		it := &q.Items[i]
@@ -82,7 +85,7 @@ func NeedsConfirmation(q *fermata.Question, a *fermata.Answer) bool {
 	return false
 }
 
-// isCourtesy reports whether a text is nothing, or says thanks and no more.
+// isCourtesy reports whether a text is empty or only says thanks.
 func isCourtesy(text string) bool {
 	for part := range strings.FieldsFuncSeq(plainWords(text), func(r rune) bool { return strings.ContainsRune(",;.!…–—\t\n ", r) }) {
 		if !courtesies[part] {
@@ -92,8 +95,8 @@ func isCourtesy(text string) bool {
 	return true
 }
 
-// BeginsAsAnswer reports whether a text is meant as an answer, though what stands
-// beside it may keep it from counting.
+// BeginsAsAnswer reports whether a text is meant as an answer, even if other
+// words beside it keep it from counting.
 func BeginsAsAnswer(q *fermata.Question, text string) bool {
 	if _, err := ParseReply(q, text); err == nil {
 		return true

@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Facts are what helps to choose a question from a list beside its title: its
-// risk, how many items it has, and how many people have voted.
+// Facts returns the facts that help to choose a question from a list, beside its title: its risk, the number of its
+// items, and its votes so far.
 func Facts(q *fermata.Question) []string {
 	var facts []string
 	if q.Risk != "" {
@@ -23,8 +23,8 @@ func Facts(q *fermata.Question) []string {
 	return facts
 }
 
-// Votes says how far a question got that several people must approve, such as
-// "1 of 2 approved". It is empty where one person decides.
+// Votes says how many people have voted on a question that several people must approve, such as "1 of 2 approved". It
+// is empty if one person decides.
 func Votes(q *fermata.Question) string {
 	if q.Approvals == nil || q.Approvals.Required < 2 {
 		return ""
@@ -44,8 +44,8 @@ func Votes(q *fermata.Question) string {
 	return text
 }
 
-// Belongs are the task and the project of a question, where they say more than
-// its title.
+// Belongs returns the task and the project of a question. It leaves the task out if its title is the title of the
+// question.
 func Belongs(q *fermata.Question) []string {
 	var facts []string
 	if title := TaskOf(q); title != "" {
@@ -57,14 +57,13 @@ func Belongs(q *fermata.Question) []string {
 	return facts
 }
 
-// inQuotes quotes a text that somebody wrote, for a line of facts. The text cannot end its quotation, so it does not pass for a fact.
-// It is cut, so it does not push the facts out of sight.
+// inQuotes quotes a text for a line of facts. A person or an agent wrote the text. It cannot close its own quotation
+// marks, so it cannot pass for a fact. It is cut to most characters, so it cannot push the facts out of sight.
 func inQuotes(text string, most int) string {
 	return "“" + shorten(strings.NewReplacer("“", "'", "”", "'").Replace(text), most) + "”"
 }
 
-// TaskOf is the title of a question's task, on one line. It is empty where the
-// question has the same title.
+// TaskOf returns the title of a question's task, on one line. It is empty if the question has the same title.
 func TaskOf(q *fermata.Question) string {
 	title := OneLine(q.TaskTitle)
 	if title == OneLine(q.Title) {
@@ -73,7 +72,7 @@ func TaskOf(q *fermata.Question) string {
 	return title
 }
 
-// listLine is a question of a digest below its title.
+// listLine returns the line below the title of a question in a digest.
 func listLine(q *fermata.Question) string {
 	return strings.Join(append(Belongs(q), Facts(q)...), " · ")
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // HowToAnswer tells a person how to write an answer that [ParseReply]
-// understands. What can be typed as it stands is within backquotes, or on
-// indented lines where it has several.
+// understands. Text that can be typed as shown is in backquotes, or on indented
+// lines if it has several lines.
 func HowToAnswer(q *fermata.Question) string {
 	if len(q.Items) != 1 {
 		return howToAnswerItems(q)
@@ -32,7 +32,7 @@ func HowToAnswer(q *fermata.Question) string {
 	return told
 }
 
-// howToAnswerItems tells how several items are answered.
+// howToAnswerItems tells how to answer a question with several items.
 func howToAnswerItems(q *fermata.Question) string {
 	var b strings.Builder
 	b.WriteString("Reply with one line for each")
@@ -60,7 +60,7 @@ func howToAnswerItems(q *fermata.Question) string {
 
 const otherSample = "other: your text"
 
-// form says what an item takes.
+// form says which form of answer an item takes.
 func form(it *fermata.Item) string {
 	switch it.ResponseType {
 	case fermata.ResponseChoice:
@@ -83,8 +83,8 @@ func form(it *fermata.Item) string {
 	}
 }
 
-// Limits says what a number or a text must be like; nothing where anything
-// goes.
+// Limits says which numbers or texts an item accepts. It is empty if the item
+// has no limits.
 func Limits(it *fermata.Item) string {
 	if it.ResponseType == fermata.ResponseNumber {
 		return strings.TrimSpace(limits(it))
@@ -123,7 +123,7 @@ func limits(it *fermata.Item) string {
 
 func number(n float64) string { return answerText(n) }
 
-// mostMarksNamed is how many marks are named one by one.
+// mostMarksNamed is how many marks are listed one by one.
 const mostMarksNamed = 6
 
 func oneOf(marks []string) string {
@@ -143,7 +143,7 @@ func span(marks []string) string {
 	return "`" + marks[0] + "` to `" + marks[len(marks)-1] + "`"
 }
 
-// comment returns the sample that has a comment.
+// comment returns the first sample that has a comment, or "".
 func comment(it *fermata.Item, samples []string) string {
 	if it.ResponseType == fermata.ResponseText {
 		return ""
@@ -157,8 +157,8 @@ func comment(it *fermata.Item, samples []string) string {
 
 const why = ": because …"
 
-// Samples returns replies as people can type them. Each is understood: what
-// would be refused for this question is not among them.
+// Samples returns replies as a person can type them. [ParseReply] accepts each
+// of them for this question.
 func Samples(q *fermata.Question) []string {
 	var samples []string
 	if len(q.Items) == 1 {
@@ -200,7 +200,8 @@ func itemSamples(it *fermata.Item) []string {
 	return samples
 }
 
-// values returns what can be typed for an item; nothing for a text.
+// values returns the texts that can be typed for an item, or nothing if the
+// item takes free text.
 func values(it *fermata.Item) []string {
 	switch it.ResponseType {
 	case fermata.ResponseChoice:
@@ -220,7 +221,8 @@ func values(it *fermata.Item) []string {
 	}
 }
 
-// someMarks picks as many options as the item takes; two where it may.
+// someMarks returns sample marks for an item of several choices: two if the
+// limits of the item allow it.
 func someMarks(it *fermata.Item) string {
 	n := 2
 	if it.Min != nil {
@@ -233,7 +235,7 @@ func someMarks(it *fermata.Item) string {
 	return strings.Join(marks[:max(0, min(n, len(marks)))], ", ")
 }
 
-// someNumber returns a number that the item takes.
+// someNumber returns a number within the limits of the item.
 func someNumber(it *fermata.Item) string {
 	n := 5.0
 	if it.Min != nil {

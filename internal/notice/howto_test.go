@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// backquoted finds what can be typed as it stands.
+// backquoted matches text that can be typed as shown.
 var backquoted = regexp.MustCompile("`([^`]*)`")
 
 // words are values and labels that could be taken for something else.
@@ -73,12 +73,13 @@ func TestHowToAnswerCanBeTyped(t *testing.T) {
 	})
 }
 
-// singleOf says that one mark alone is too little for the item.
+// singleOf reports whether the text is one mark but the item needs more.
 func singleOf(it *fermata.Item, typed string) bool {
 	return it.ResponseType == fermata.ResponseMultiChoice && it.Min != nil && *it.Min > 1 && !strings.Contains(typed, ",")
 }
 
-// exactly checks that what is told means what it stands for.
+// exactly checks that each suggested reply is read as the value that it is
+// suggested for.
 func exactly(t *rapid.T, q *fermata.Question) {
 	it := &q.Items[0]
 	wants := map[string]any{}
@@ -140,7 +141,7 @@ func TestHowToAnswerSeveralCanBeTyped(t *testing.T) {
 	})
 }
 
-// What a person types is either refused, or an answer that the item takes.
+// A person's text is either refused, or an answer that the item accepts.
 func FuzzParseReply(f *testing.F) {
 	for _, w := range words {
 		f.Add(w, w, "toml", true)

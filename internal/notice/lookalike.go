@@ -2,7 +2,7 @@ package notice
 
 import "unicode"
 
-// lookalikes are letters of other scripts that most fonts draw as a Latin
+// lookalikes are letters of other scripts that most fonts draw like a Latin
 // letter, a digit or a sign of the command line.
 const lookalikes = "" +
 	// Cyrillic
@@ -11,10 +11,11 @@ const lookalikes = "" +
 	"αΑΒβϲϹΕΖηΗιΙΚκϳΜνΝοΟρΡσΤτυΥχΧγωϜ" +
 	// Armenian, Cherokee, Lisu, Coptic
 	"աԁցհոՕսՍԼղզքᎪᏴᏟᎠᎬᎻᎥᎫᏞᎷᏢᎡᏚᎢᏙᎳᎩᏃꓐꓑꓒꓓꓔꓖꓗꓙꓚꓛꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴⲟⲣⲥⲭⲁⲞⲢⲤⲬ" +
-	// Latin letters that are not the plain ones
+	// Latin letters other than the plain ones
 	"ıȷɑɡɩʀꜱᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢſƖǀǃƽ"
 
-// signs pass for signs that a shell or a path knows.
+// signs are characters that look like signs with a meaning in a shell or a
+// path.
 const signs = "\u037e‐‑‒–—−―⁄∕⧸╱ꓸ․‥…‚；∶ː꞉։׃˸‘’ʹʼ“”ˈ‹›˂˃∗⁎‖∣⼁ǀ⋅"
 
 var (
@@ -30,7 +31,7 @@ func setOf(s string) map[rune]bool {
 	return set
 }
 
-// looksLatin reports whether a character passes for a Latin letter or a digit.
+// looksLatin reports whether a character looks like a Latin letter or a digit.
 func looksLatin(r rune) bool {
 	return fakeLetters[r] ||
 		r >= 0xff10 && r <= 0xff5a && (unicode.IsLetter(r) || unicode.IsDigit(r)) || // fullwidth
@@ -39,9 +40,10 @@ func looksLatin(r rune) bool {
 		r >= 0x2160 && r <= 0x217f // Roman numerals
 }
 
-// fakes finds the letters that pass for Latin ones: those in a word with real
-// Latin letters and, where it is strict, those in words of nothing else, and
-// signs that pass for signs of the command line.
+// fakes returns the positions of the letters that pass for Latin ones. These
+// are the look-alikes in a word with real Latin letters. If strict is set, they
+// are also the look-alikes in a word of nothing else, and the signs that pass
+// for signs of the command line.
 func fakes(s string, strict bool) map[int]bool {
 	found := map[int]bool{}
 	var word []int
@@ -61,7 +63,8 @@ func fakes(s string, strict bool) map[int]bool {
 		case looksLatin(r):
 			word = append(word, i)
 		case unicode.IsLetter(r):
-			// Other letters of its script make a word of that script.
+			// A letter that has no Latin look-alike shows that the word really
+			// belongs to another script.
 			other = other || !unicode.Is(unicode.Latin, r)
 		case unicode.IsDigit(r), unicode.IsMark(r), Hidden(r), r == '_':
 		default:

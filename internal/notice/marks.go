@@ -9,9 +9,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Marks returns what people type to pick each option of an item: letters A, B
-// and so on. Where a letter could mean another option they are numbers, and
-// where these could, numbers behind as many # as it takes.
+// Marks returns what a person types to pick each option of an item: the letters
+// A, B and so on. If a letter could also mean another option, the marks are
+// numbers. If the numbers could too, they follow as many # as needed.
 func Marks(it *fermata.Item) []string {
 	marks := make([]string, len(it.Options))
 	for scheme := 0; ; scheme++ {
@@ -31,7 +31,7 @@ func markOf(scheme, i int) string {
 	return strings.Repeat("#", scheme-1) + strconv.Itoa(i+1)
 }
 
-// letter returns A to Z, then AA, AB and so on.
+// letter returns the mark at position i: A to Z, then AA, AB and so on.
 func letter(i int) string {
 	if i < 26 {
 		return string(rune('A' + i))
@@ -39,8 +39,8 @@ func letter(i int) string {
 	return letter(i/26-1) + letter(i%26)
 }
 
-// distinct reports whether every mark picks its option alone, and no option
-// looks like a list of marks.
+// distinct reports whether each mark picks exactly its own option, and no
+// option looks like a list of marks.
 func distinct(it *fermata.Item, marks []string) bool {
 	for i, m := range marks {
 		if places := matchOptions(it, m); len(places) != 1 || places[0] != i {
@@ -55,7 +55,8 @@ func distinct(it *fermata.Item, marks []string) bool {
 	return true
 }
 
-// listsMarks reports whether a text reads as a list of marks.
+// listsMarks reports whether a text reads as a list of marks, separated by
+// commas.
 func listsMarks(text string, marks []string) bool {
 	if !strings.Contains(text, ",") {
 		return false
@@ -69,8 +70,9 @@ func listsMarks(text string, marks []string) bool {
 	return true
 }
 
-// matchOptions returns the places of the options that a text can mean: by value or
-// label, letter or number. A text in quotation marks is a value or a label.
+// matchOptions returns the positions of the options that a text can mean, by
+// value, label, letter or number. A text in quotation marks is only a value or
+// a label.
 func matchOptions(it *fermata.Item, text string) []int {
 	var places []int
 	add := func(fits func(o fermata.Option) bool) {
@@ -100,8 +102,9 @@ func matchOptions(it *fermata.Item, text string) []int {
 	return places
 }
 
-// isShort reports whether s, on one line, may be as short as the text. Making
-// hidden characters seen only makes a line longer, and takes its time.
+// isShort reports whether s, written on one line, may be as short as text. It
+// is a cheap check before hidden characters are made visible, which takes time
+// and only makes a line longer.
 func isShort(s, text string) bool {
 	n := utf8.RuneCountInString(text)
 	for _, r := range s {
@@ -122,7 +125,7 @@ func withPlace(places []int, i int) []int {
 	return append(places, i)
 }
 
-// place reads a letter or a number as the place in a list, from 0.
+// place reads a letter or a number as a position in a list, counted from 0.
 func place(text string) (int, bool) {
 	text = strings.TrimRight(text, ".)")
 	digits := strings.TrimLeft(text, "#")
@@ -142,13 +145,15 @@ func place(text string) (int, bool) {
 	return i - 1, true
 }
 
-// likeMark reports whether a text looks as if it were to pick an option.
+// likeMark reports whether a text looks like an attempt to pick an option by
+// its mark.
 func likeMark(text string) bool {
 	_, ok := place(text)
 	return ok && (len(strings.TrimRight(text, ".)")) == 1 || isInt(strings.TrimLeft(strings.TrimRight(text, ".)"), "#")))
 }
 
-// unquote takes the quotation marks off a text.
+// unquote removes the quotation marks around a text. ok is false if it has
+// none.
 func unquote(text string) (string, bool) {
 	for _, pair := range [][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"«", "»"}} {
 		if len(text) > len(pair[0])+len(pair[1]) && strings.HasPrefix(text, pair[0]) && strings.HasSuffix(text, pair[1]) {

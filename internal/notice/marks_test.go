@@ -9,7 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// TestMarksOfTheLargest: an agent cannot keep the server busy with options.
+// TestMarksOfTheLargest checks that an agent cannot keep the server busy with
+// many options.
 func TestMarksOfTheLargest(t *testing.T) {
 	t.Parallel()
 	it := &fermata.Item{ResponseType: fermata.ResponseChoice}

@@ -8,9 +8,10 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Words by which people say yes and no where only one of the two can be meant.
-// They are the one list for mails, threads and comments. They never count for a
-// question of high risk: there the words of the message have to be written.
+// These are words by which people say yes and no. They are read only where the
+// answer can be just one of the two. This is the one list for mails, threads
+// and comments. The words never count for a question of high risk: the person
+// must write the words that the message asks for.
 var (
 	yesWords = setOfWords(`
 		yes y yep yeah yup ok okay k sure fine agreed approve approved accepted granted go lgtm +1 👍 👌 ✅ ✔ 🆗 :+1: :thumbsup: :white_check_mark: :ok_hand:
@@ -24,7 +25,7 @@ var (
 	yesPhrases = setOfPhrases("sounds good|looks good|looks good to me|go ahead|ship it|do it|go for it|all good|why not|of course|mach das|mach es|gut so|alles klar|in ordnung|nur zu|" +
 		"geht klar|sieht gut aus|bien sûr|vas-y|c'est bon|de acuerdo|está bien|va bene|tudo bem|is goed")
 	noPhrases = setOfPhrases("do not|don't|please don't|not now|no way|no go|lieber nicht|bitte nicht|auf keinen fall|pas d'accord|de ninguna manera")
-	// courtesies stand beside a yes or a no and change nothing.
+	// courtesies may accompany a yes or a no and change nothing.
 	courtesies = setOfWords("thanks thx please danke bitte merci gracias grazie obrigado obrigada dank 🙏 🎉 🚀 :pray: :tada: :rocket:")
 )
 
@@ -45,8 +46,8 @@ func setOfPhrases(list string) map[string]bool {
 }
 
 // Natural reads a line as a plain yes or no, as people write it to each other:
-// "👍", "Ja, genehmigt", "ok thanks". It is false for anything beside it: "ok,
-// but wait" says more.
+// "👍", "Ja, genehmigt", "ok thanks". ok is false if the line has any other
+// words: "ok, but wait" says more.
 func Natural(line string) (yes, ok bool) {
 	line = plainWords(line)
 	found := 0
@@ -97,11 +98,11 @@ func saysOf(part string) (says int, known bool) {
 	return says, true
 }
 
-// skinTone is how Slack writes the colour of a hand.
+// skinTone matches the way Slack writes the skin tone of a hand.
 var skinTone = regexp.MustCompile(`:(:skin-tone-[2-6]:)`)
 
-// plainWords writes a line in lower case, without what changes how a sign looks
-// and not what it says.
+// plainWords returns a line in lower case, without the characters that change
+// the look of a sign but not its meaning.
 func plainWords(line string) string {
 	line = skinTone.ReplaceAllString(strings.ToLower(line), ":")
 	line = strings.Map(func(r rune) rune {
@@ -118,7 +119,8 @@ func plainWords(line string) string {
 	return apartSigns(line)
 }
 
-// apartSigns puts a space around emoji: people write them without.
+// apartSigns puts spaces around emoji, because people write them without
+// spaces.
 func apartSigns(line string) string {
 	var b strings.Builder
 	for _, r := range line {
@@ -131,9 +133,10 @@ func apartSigns(line string) string {
 	return b.String()
 }
 
-// readNatural reads a reply that is a plain yes or no, where the question asks for
-// nothing else and its risk is not high. Nothing may stand beside it but thanks;
-// a no to an approval may have its reason behind a colon and below.
+// readNatural reads a reply that is a plain yes or no. The question must ask
+// for nothing else, and its risk must not be high. Only thanks may accompany
+// it. A no to an approval may have its reason after a colon and on the lines
+// below.
 func readNatural(q *fermata.Question, text string) (reading, bool) {
 	if !TakesNatural(q) {
 		return reading{}, false
@@ -162,8 +165,8 @@ func readNatural(q *fermata.Question, text string) (reading, bool) {
 	return r, true
 }
 
-// TakesNatural reports whether a plain yes or no, however it is said, answers
-// the question.
+// TakesNatural reports whether a plain yes or no, in any wording, answers the
+// question.
 func TakesNatural(q *fermata.Question) bool {
 	if len(q.Items) != 1 || hasHighRisk(q) {
 		return false

@@ -45,7 +45,7 @@ func TestPlainWordsAnswerWhereOnlyOneThingCanBeMeant(t *testing.T) {
 			}
 		}
 	}
-	// What is dangerous wants its own word.
+	// A dangerous question needs its own word.
 	for _, risk := range []fermata.Risk{fermata.RiskHigh, fermata.RiskCritical} {
 		for _, text := range []string{"👍", "ok", "lgtm", "+1", "Ja, genehmigt", "👎", "sounds good"} {
 			if got, err := parse(risk, approval, text); err == nil {

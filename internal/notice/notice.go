@@ -7,18 +7,18 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Purpose says why a message is sent.
+// Purpose is the reason for a message.
 type Purpose string
 
-// Purposes of messages.
+// These are the purposes of messages.
 const (
-	// Asked tells of a question, Reminder once more of one that is still open,
-	// Escalated those whom the next level adds.
+	// Asked announces a question. Reminder announces it again while it is open.
+	// Escalated announces it to the people that the next level adds.
 	Asked     Purpose = "asked"
 	Reminder  Purpose = "reminder"
 	Escalated Purpose = "escalated"
-	// Digest gathers questions of low urgency, Alert tells operators of
-	// trouble, Event is one entry of the log for machines.
+	// Digest gathers questions of low urgency. Alert tells operators of
+	// trouble. Event is one entry of the log, for machines.
 	Digest Purpose = "digest"
 	Alert  Purpose = "alert"
 	Event  Purpose = "event"
@@ -26,82 +26,82 @@ const (
 	Test Purpose = "test"
 )
 
-// Notice is what one message has to show. What it holds is redacted already,
-// and context that must not reach a public place is left out.
+// Notice is what one message has to show. Its content is already redacted, and
+// context that must not reach a public place is left out.
 type Notice struct {
 	// Delivery is the id of the delivery. It stays the same over retries and
-	// updates: the receiver can tell a repeated message by it.
+	// updates, so the receiver can recognize a repeated message by it.
 	Delivery string
 	Purpose  Purpose
 	Question *fermata.Question
-	// Questions are those of a digest.
+	// Questions are the questions of a digest.
 	Questions []*fermata.Question
-	// TaskTitle and Project say what the question belongs to.
+	// TaskTitle and Project name the task and the project of the question.
 	TaskTitle, Project string
 	To                 Recipient
-	// Open is the address of the question's page behind the sign-in. Answer is
-	// a signed one for this person and this question alone; empty where the
-	// question may not be answered without signing in.
+	// Open is the address of the question's page, which needs a sign-in. Answer
+	// is a signed address that is valid only for this person and this question.
+	// Answer is empty if the question may not be answered without signing in.
 	Open, Answer string
-	// Decide says that this channel may offer to decide here. Where it is
-	// false, the message offers only to open the question.
+	// Decide reports whether this channel may offer to decide in the message.
+	// If it is false, the message only offers to open the question.
 	Decide bool
-	// Reply is a secret that binds an answer to this person and this question;
-	// an answer that comes back over the channel carries it where the channel
-	// has a place for it.
+	// Reply is a secret that binds an answer to this person and this question.
+	// An answer over the channel carries it if the channel has a place for it.
 	Reply string
-	// Outcome is how the question ended; nil while it is open.
+	// Outcome is how the question ended. It is nil while the question is open.
 	Outcome *Outcome
-	// Title and Body are the text of an alert or a test, and the headline of a
-	// digest.
+	// Title and Body are the text of an alert or a test. In a digest, they are
+	// its headline.
 	Title, Body string
-	// Raw is the event of [Event], as it is sent.
+	// Raw is the event of a notice with the purpose [Event], as it is sent.
 	Raw json.RawMessage
-	// At is when what is shown became true.
+	// At is the time at which the content became true.
 	At time.Time
-	// Since is set where the message may have arrived already: an earlier try
-	// failed, or whoever made it was not heard of again. It is from then on that
-	// a channel looks for it. Zero is the first try.
+	// Since is set if the message may have arrived already: an earlier attempt
+	// failed, or its process disappeared. The channel looks for that message
+	// from Since on. It is zero on the first attempt.
 	Since time.Time
-	// Replaces is the Ref of the message that this one is sent again for, by
-	// hand: nothing is left to press there.
+	// Replaces is the Ref of the message that this one replaces after a person
+	// asked to send it again. The replaced message keeps no buttons.
 	Replaces json.RawMessage
 }
 
-// Recipient is a person, or a place of the channel's own when Member is empty.
+// Recipient is a person, or a place of the channel if Member is empty.
 type Recipient struct {
-	// Member is the id of the member. At a place, Name is of somebody whom the
-	// message is for and whom the channel's own system does not know.
+	// Member is the id of the member. At a place, Name is the name of a person
+	// for whom the message is, if the channel's own system does not know that
+	// person.
 	Member, Handle, Name string
-	// Email is the member's address; ID who the member is in the channel's own
-	// system, where that is known.
+	// Email is the member's address. ID is the member's id in the channel's own
+	// system, if it is known.
 	Email, ID string
-	// Language is the tag of the language that the person reads (BCP 47), Zone
-	// the name of the time zone (IANA).
+	// Language is the tag of the language that the person reads (BCP 47). Zone
+	// is the name of the time zone (IANA).
 	Language, Zone string
-	// People are those whom the question is assigned to, where the message goes
-	// to a place: their ids in the channel's own system.
+	// People are the people that the question is assigned to, if the message
+	// goes to a place. They are ids in the channel's own system.
 	People []string
-	// Target is where in the channel's system the message goes when the asker
-	// or the task says so: an issue, a conversation.
+	// Target is the destination in the channel's system if the asker or the
+	// task names one: an issue, a conversation.
 	Target string
 	// Device is the push subscription (W3C Push API), as the browser gave it.
 	Device json.RawMessage
 }
 
-// Outcome is how a question ended, in words.
+// Outcome says in words how a question ended.
 type Outcome struct {
 	Status fermata.QuestionStatus
-	// Words say it in one sentence: "answered by Ada: toml".
+	// Words are one sentence: "answered by Ada: toml".
 	Words string
 	At    time.Time
 }
 
 // Receipt says where a message went.
 type Receipt struct {
-	// Ref is what the channel needs to find the message again; nil where it
-	// cannot be changed any more.
+	// Ref is the data by which the channel finds the message again. It is nil
+	// if the message cannot be changed later.
 	Ref json.RawMessage
-	// Content is what was sent, as it was sent: it is kept.
+	// Content is what was sent, exactly. It is stored.
 	Content string
 }

@@ -8,10 +8,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// longestAnswer is how much of an answer a sentence about it shows.
+// longestAnswer is how many characters of an answer are shown in a sentence
+// about it.
 const longestAnswer = 200
 
-// OutcomeOf returns how a question ended, nil while it is open.
+// OutcomeOf returns how a question ended, or nil while it is open.
 func OutcomeOf(q *fermata.Question) *Outcome {
 	if q.Resolution == nil {
 		return nil
@@ -20,8 +21,8 @@ func OutcomeOf(q *fermata.Question) *Outcome {
 }
 
 // OutcomeWords says in one sentence how a question ended, such as "answered by
-// Ada: toml". What time or a rule decided never reads as a person's decision.
-// It is empty while the question is open.
+// Ada: toml". A decision by a deadline or a rule never reads as a person's
+// decision. It is empty while the question is open.
 func OutcomeWords(q *fermata.Question) string {
 	r := q.Resolution
 	if r == nil {
@@ -83,7 +84,7 @@ func answeredWords(q *fermata.Question) string {
 	return head + ": " + answer
 }
 
-// deciders names everybody whose vote made the decision.
+// deciders names all people whose votes made the decision.
 func deciders(q *fermata.Question) string {
 	var names []string
 	for _, v := range q.Votes {
@@ -120,8 +121,8 @@ func name(a fermata.Actor) string {
 	return OneLine(a.Name)
 }
 
-// AnswerWords writes the values of an answer on one line as people read them:
-// the label of an option, yes and no.
+// AnswerWords writes the values of an answer on one line, as people read them:
+// the label of an option, yes or no.
 func AnswerWords(q *fermata.Question, answers map[string]any) string {
 	parts := make([]string, 0, len(answers))
 	for i := range q.Items {
@@ -184,7 +185,7 @@ func label(it *fermata.Item, value string) string {
 // answerText writes one value as people read it.
 func answerText(v any) string { return (&fermata.Resolution{Answer: v}).AnswerText() }
 
-// shorten cuts a text at a number of characters and shows that it did.
+// shorten cuts a text to at most most characters, and marks the cut with "…".
 func shorten(s string, most int) string {
 	runes := []rune(s)
 	if len(runes) <= most {

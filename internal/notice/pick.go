@@ -9,10 +9,10 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Pick reads what a person typed at a terminal as the value of an item, and
-// checks it. The exact value of an option wins over any other meaning: scripts
-// write values. What comes from a message is read by [ParseReply], which
-// refuses what has two meanings.
+// Pick reads a text that a person typed at a terminal as the value of an item,
+// and checks it. The exact value of an option takes precedence over any other
+// meaning, because scripts write values. A text from a message is read by
+// [ParseReply] instead, which refuses a text with two meanings.
 func Pick(it *fermata.Item, text string) (any, error) {
 	v, err := Read(it, text)
 	if err != nil {
@@ -21,7 +21,7 @@ func Pick(it *fermata.Item, text string) (any, error) {
 	return it.Normalize(v)
 }
 
-// Read is [Pick] without the check of the item's limits.
+// Read reads the value as [Pick] does, but does not check the item's limits.
 func Read(it *fermata.Item, text string) (any, error) {
 	trimmed := strings.TrimSpace(text)
 	switch it.ResponseType {
@@ -48,8 +48,8 @@ func Read(it *fermata.Item, text string) (any, error) {
 	}
 }
 
-// pickOption finds an option by its value, its label or its number. What fits
-// none is an answer of its own where the item takes one.
+// pickOption finds an option by its value, its label or its number. A text that
+// fits no option is an answer of its own if the item takes one.
 func pickOption(it *fermata.Item, text string) (string, error) {
 	if o, ok := it.Option(text); ok {
 		return o.Value, nil
@@ -83,7 +83,7 @@ func choices(it *fermata.Item) string {
 	return strings.Join(list, ", ")
 }
 
-// pickNumber finds an option by its number, from 1.
+// pickNumber finds an option by its number, counted from 1.
 func pickNumber(it *fermata.Item, text string) (string, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > len(it.Options) {
@@ -92,8 +92,8 @@ func pickNumber(it *fermata.Item, text string) (string, error) {
 	return it.Options[n-1].Value, nil
 }
 
-// pickOptions reads several picks: a JSON list, or one after the other with
-// commas between them.
+// pickOptions reads several picks: a JSON list, or picks that are separated by
+// commas.
 func pickOptions(it *fermata.Item, text string) ([]string, error) {
 	var parts []string
 	if _, whole := it.Option(text); whole {
@@ -115,8 +115,8 @@ func pickOptions(it *fermata.Item, text string) ([]string, error) {
 	return values, nil
 }
 
-// Numbered reports whether options can be picked by number: not where an
-// option is itself a number, which would have two meanings.
+// Numbered reports whether options can be picked by number. They cannot if an
+// option is itself a number, because a number would have two meanings.
 func Numbered(it *fermata.Item) bool {
 	for _, o := range it.Options {
 		if isInt(o.Value) || isInt(o.Text()) {
@@ -131,7 +131,7 @@ func isInt(s string) bool {
 	return err == nil
 }
 
-// YesOrNo reads a yes or a no, in English or German; ok is false for what is
+// YesOrNo reads a yes or a no, in English or German. ok is false if the text is
 // neither.
 func YesOrNo(text string) (yes, ok bool) {
 	switch strings.ToLower(text) {
@@ -143,7 +143,7 @@ func YesOrNo(text string) (yes, ok bool) {
 	return false, false
 }
 
-// approveOrReject reads a verdict, in English or German.
+// approveOrReject reads an approval or a rejection, in English or German.
 func approveOrReject(text string) (string, bool) {
 	switch strings.ToLower(text) {
 	case "approve", "approved", "yes", "y", "ja", "j", "genehmigen", "genehmigt":

@@ -33,7 +33,7 @@ func TestPick(t *testing.T) {
 		name string
 		item fermata.Item
 		in   string
-		want any // nil: refused
+		want any // nil if the text is refused
 	}{
 		{"value", colours, "blue", "blue"},
 		{"number", colours, " 2 ", "blue"},

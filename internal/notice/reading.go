@@ -9,14 +9,14 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A reading is one meaning of what a person wrote; without a value it leaves
-// the item out.
+// reading is one meaning of the text that a person wrote. A reading without a
+// value leaves the item out.
 type reading struct {
 	value   any
 	comment string
 }
 
-// leavesOut reports whether the text leaves an item out that may be.
+// leavesOut reports whether the text leaves out an item that is optional.
 func leavesOut(it *fermata.Item, text string) bool { return text == "-" && !it.IsRequired() }
 
 // readReply reads a reply to the only item of a question.
@@ -56,7 +56,7 @@ func readReply(q *fermata.Question, it *fermata.Item, text string) (reading, err
 	return reading{value: v, comment: r.comment}, err
 }
 
-// command reads /approve and /reject, behind which the reason needs no colon.
+// command reads /approve and /reject. The reason after them needs no colon.
 func command(it *fermata.Item, line string) (reading, bool) {
 	if it.ResponseType != fermata.ResponseApproval {
 		return reading{}, false
@@ -69,7 +69,7 @@ func command(it *fermata.Item, line string) (reading, bool) {
 	return reading{}, false
 }
 
-// readValue reads a value where no comment can stand beside it.
+// readValue reads a value where no comment can accompany it.
 func readValue(q *fermata.Question, it *fermata.Item, text string) (any, error) {
 	if it.ResponseType == fermata.ResponseText {
 		return it.Normalize(text)
@@ -91,8 +91,8 @@ func readValue(q *fermata.Question, it *fermata.Item, text string) (any, error) 
 	return it.Normalize(found[0].value)
 }
 
-// readings returns every meaning of a line, with and without a comment behind
-// a colon. The error says what is wrong when there is none.
+// readings returns every meaning of a line, with and without a comment after a
+// colon. If there is none, the error says why.
 func readings(it *fermata.Item, line string) ([]reading, error) {
 	var found []reading
 	heads := []reading{{value: line}}
@@ -115,10 +115,11 @@ func readings(it *fermata.Item, line string) ([]reading, error) {
 	return found, why
 }
 
-// identity makes values comparable.
+// identity returns a comparable form of a value.
 func identity(v any) string { return fmt.Sprintf("%#v", v) }
 
-// twoMeanings refuses what can be read in more than one way.
+// twoMeanings returns the error for a text that can be read in more than one
+// way.
 func twoMeanings(text string, found []reading) error {
 	var list []string
 	for _, r := range found {
@@ -127,8 +128,8 @@ func twoMeanings(text string, found []reading) error {
 	return refuse("%q can mean %s", shorten(OneLine(text), 60), strings.Join(list, " or "))
 }
 
-// meanings returns the values that a text can mean. The error says what is
-// wrong when there is none.
+// meanings returns the values that a text can mean. If there is none, the error
+// says why.
 func meanings(it *fermata.Item, text string) ([]any, error) {
 	switch it.ResponseType {
 	case fermata.ResponseChoice:
@@ -163,19 +164,20 @@ func meanings(it *fermata.Item, text string) ([]any, error) {
 	}
 }
 
-// noOption refuses what names no option.
+// noOption returns the error for a text that names no option.
 func noOption(it *fermata.Item, text string) error {
 	return refuse("%q is not an option; there are %s", shorten(OneLine(text), 60), choices(it))
 }
 
-// lists returns the choices that a text can mean: one option, or several with
-// commas between them, or a JSON list of values.
+// lists returns the choices that a text can mean: one option, several options
+// separated by commas, or a JSON list of values.
 func lists(it *fermata.Item, text string) ([]any, error) {
 	var found []any
 	add := func(values []string) {
 		v, err := it.Normalize(values)
 		if err != nil {
-			// The limits are checked once more, and told, when it is the only meaning.
+			// If this is the only meaning, the caller checks the limits again
+			// and reports the error.
 			v = values
 		}
 		if !slices.ContainsFunc(found, func(have any) bool { return identity(have) == identity(v) }) {
@@ -207,7 +209,7 @@ func takesNone(it *fermata.Item) bool {
 	return err == nil
 }
 
-// readList reads options with commas between them. A part with two meanings
+// readList reads options that are separated by commas. A part with two meanings
 // makes two lists.
 func readList(it *fermata.Item, text string) ([][]string, error) {
 	lists := [][]string{nil}
@@ -232,13 +234,13 @@ func readList(it *fermata.Item, text string) ([][]string, error) {
 		}
 		lists = longer
 		if len(lists) > 2 {
-			lists = lists[:2] // two are enough to refuse them
+			lists = lists[:2] // two are enough to refuse the text as ambiguous
 		}
 	}
 	return lists, nil
 }
 
-// cutPart cuts at the first comma that is not within quotation marks.
+// cutPart cuts the text at the first comma outside quotation marks.
 func cutPart(text string) (part, rest string, more bool) {
 	text = strings.TrimSpace(text)
 	from := 0
@@ -253,17 +255,17 @@ func cutPart(text string) (part, rest string, more bool) {
 	return text, "", false
 }
 
-// takesFreeText reports whether words that name no option may be an answer without
-// saying so. Where a wrong reading does harm they are not: at high risk, and beside
-// an option that is marked as dangerous.
+// takesFreeText reports whether words that name no option may be an answer
+// without the prefix "other:". They may not where a misreading does harm: at
+// high risk, and beside an option that is marked as dangerous.
 func takesFreeText(q *fermata.Question, it *fermata.Item) bool {
 	isDanger := func(o fermata.Option) bool { return o.Danger }
 	return it.TakesOther() && !hasHighRisk(q) && !slices.ContainsFunc(it.Options, isDanger)
 }
 
-// ownAnswer reads an answer beside the options, where the item takes one: all
-// of the text. What begins as an option does is not taken for one, unless it
-// says so.
+// ownAnswer reads all of the text as an answer in the person's own words, if
+// the item takes one. A text that begins like an option is not taken for one,
+// unless it has the prefix "other:".
 func ownAnswer(q *fermata.Question, it *fermata.Item, line, text string) (reading, bool) {
 	if !it.TakesOther() {
 		return reading{}, false
@@ -277,7 +279,7 @@ func ownAnswer(q *fermata.Question, it *fermata.Item, line, text string) (readin
 	}
 	if own, ok := otherPrefix(it, text); ok {
 		if several {
-			return reading{}, false // read with the list
+			return reading{}, false // the list reads it
 		}
 		return wrap(own)
 	}

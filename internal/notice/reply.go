@@ -8,14 +8,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// ParseReply reads what a person wrote back in a message as the answer to a
-// question. The first line is strict: a letter, a number, the value or the
-// label of an option (several with commas), yes or no, approve or
-// "reject: reason", a number, a date, a text; where there are several items,
-// a line "key: value" for each. Behind a colon stands a comment; words
-// that stand beside an answer otherwise may take it back, see checkBeside. What
-// could mean two things is refused. The error has
-// [fermata.CodeInvalidRequest], and its hint tells how to write it.
+// ParseReply reads a person's message as the answer to a question. The first
+// line is strict: a letter, a number, the value or the label of an option
+// (several with commas), yes or no, approve or "reject: reason", a number, a
+// date, a text. A question with several items needs a line "key: value" for
+// each item. A comment follows a colon. Other words beside an answer may take
+// it back, see checkBeside. A text with two meanings is refused. The error has
+// [fermata.CodeInvalidRequest], and its hint tells how to write the answer.
 func ParseReply(q *fermata.Question, text string) (fermata.Answer, error) {
 	a, err := parseReply(q, tidy(text))
 	if err == nil {
@@ -51,7 +50,7 @@ func parseReply(q *fermata.Question, text string) (fermata.Answer, error) {
 	return consented(q, a), err
 }
 
-// consented names the action that the person saw in the message.
+// consented adds the hash of the action that the person saw in the message.
 func consented(q *fermata.Question, a fermata.Answer) fermata.Answer {
 	if q.Type == fermata.Approval {
 		a.ActionHash = q.ActionHash
@@ -59,7 +58,7 @@ func consented(q *fermata.Question, a fermata.Answer) fermata.Answer {
 	return a
 }
 
-// tidy takes away what programs put around the words of a person.
+// tidy removes the parts that programs put around a person's words.
 func tidy(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\r\n", "\n")
 	text = strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || Hidden(r) })
@@ -69,7 +68,8 @@ func tidy(text string) string {
 	return text
 }
 
-// cutWord cuts a word off the beginning of a text.
+// cutWord cuts a word off the beginning of a text. Upper and lower case are the
+// same.
 func cutWord(text, word string) (string, bool) {
 	if len(text) < len(word) || !strings.EqualFold(text[:len(word)], word) {
 		return text, false
@@ -81,10 +81,10 @@ func cutWord(text, word string) (string, bool) {
 	return strings.TrimSpace(rest), true
 }
 
-// commentBelow returns the comment on the lines below the first: what the person wrote
-// there, see own.
+// commentBelow returns the comment that the person wrote on the lines below the
+// first one, without quoted lines and signatures (see splitOwn).
 func commentBelow(q *fermata.Question, rest string) string {
-	const answer = "-\n" // something stands above
+	const answer = "-\n" // stands for the answer above the lines
 	words, _ := splitOwn(answer+rest, "", hasHighRisk(q))
 	return strings.TrimSpace(strings.TrimPrefix(words, "-"))
 }
@@ -121,8 +121,8 @@ func readLines(q *fermata.Question, text string) (values map[string]any, comment
 
 const commentKey = "comment"
 
-// itemTexts cuts a reply into what it says to each item. A line without a key
-// goes on with the text above it.
+// itemTexts splits a reply into the texts for its items. A line without a key
+// continues the text above it.
 func itemTexts(q *fermata.Question, text string) (texts map[string]string, comment string, err error) {
 	texts = map[string]string{}
 	last, apart := "", false
@@ -139,7 +139,7 @@ func itemTexts(q *fermata.Question, text string) (texts map[string]string, comme
 			apart = true
 			continue
 		case apart && !found && !goesOn(q, last) && answered(q, texts) && q.Item(commentKey) == nil && isCourtesy(line):
-			// Other words below the last answer might take it back.
+			// Any other words below the last answer might take it back.
 			texts[commentKey], last = line, commentKey
 		case goesOn(q, last):
 			texts[last] += "\n" + line
@@ -157,7 +157,7 @@ func itemTexts(q *fermata.Question, text string) (texts map[string]string, comme
 	return texts, comment, nil
 }
 
-// answered reports whether the texts answer everything that has to be.
+// answered reports whether the texts answer every required item.
 func answered(q *fermata.Question, texts map[string]string) bool {
 	for i := range q.Items {
 		if _, ok := texts[q.Items[i].Key]; !ok && q.Items[i].IsRequired() {
@@ -167,7 +167,7 @@ func answered(q *fermata.Question, texts map[string]string) bool {
 	return true
 }
 
-// goesOn reports whether what stands under the key may have several lines.
+// goesOn reports whether the text under the key may have several lines.
 func goesOn(q *fermata.Question, key string) bool {
 	it := q.Item(key)
 	return key != "" && (it == nil || it.ResponseType == fermata.ResponseText)
@@ -195,7 +195,8 @@ func keyOf(q *fermata.Question, line string) (key, value string, found bool) {
 	return "", "", false
 }
 
-// oneOnly reports whether the name, in whatever case, stands for one key.
+// oneOnly reports whether the name means exactly one key, in upper or lower
+// case.
 func oneOnly(list []string, name string) bool {
 	n := 0
 	for _, k := range list {

@@ -64,7 +64,7 @@ func TestParseReply(t *testing.T) {
 	tests := []struct {
 		name, in string
 		q        *fermata.Question
-		want     any // nil: refused
+		want     any // nil if the text is refused
 		comment  string
 	}{
 		{"letter", "B", asks(formats), "yaml", ""},

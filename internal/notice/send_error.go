@@ -5,34 +5,36 @@ import (
 	"time"
 )
 
-// SendError is why a channel did not take a message, and how it goes on. A
-// channel that must know more of a refusal embeds it.
+// SendError says why a channel did not send a message, and how to continue. A
+// channel that must know more about a refusal embeds it.
 type SendError struct {
-	// Err says what is wrong; its hint is the remedy.
+	// Err says what is wrong. Its hint is the remedy.
 	Err error
-	// After is how long the remote system asks to wait; 0 for no word.
+	// After is how long the remote system asks to wait. It is 0 if the system
+	// does not say.
 	After time.Duration
-	// Final says that trying again cannot help: the address is wrong, or the
-	// settings are.
+	// Final reports whether a retry cannot help, because the address or the
+	// settings are wrong.
 	Final bool
-	// Ended says that the device has ended its subscription, or that the remote
-	// end wants nothing more from the channel.
+	// Ended reports whether the device has ended its subscription, or the
+	// remote end wants no further messages from the channel.
 	Ended bool
-	// Unknown says that the remote system does not know the person.
+	// Unknown reports whether the remote system does not know the person.
 	Unknown bool
-	// Unsure says that the message may have arrived: if its question closes before
-	// the next try, that try is made all the same, and tells the end.
+	// Unsure reports whether the message may have arrived. If so, the next
+	// attempt is made even if the question closes before it, and that attempt
+	// says how the question ended.
 	Unsure bool
-	// Absent says that of a message whose question has closed meanwhile nothing
-	// had arrived: there is nobody to tell the end.
+	// Absent reports whether the question has closed and none of its message
+	// had arrived. Then nobody needs to be told how it ended.
 	Absent bool
 }
 
-// Hopeless is a failure that no retry mends.
+// Hopeless returns an error that no retry can repair.
 func Hopeless(err error) *SendError { return &SendError{Err: err, Final: true} }
 
-// NothingArrived is what a channel returns that was to send a message, found
-// its question closed and no earlier try to correct.
+// NothingArrived returns the error of a channel that had to send a message, but
+// found the question closed and no earlier message to correct.
 func NothingArrived() *SendError {
 	return &SendError{Err: errors.New("the question has closed, and nothing of the message arrived"), Final: true, Absent: true}
 }
@@ -43,9 +45,9 @@ func (e *SendError) Error() string { return e.Err.Error() }
 // Unwrap returns the error with its code and hint.
 func (e *SendError) Unwrap() error { return e.Err }
 
-// RetryAfter is how long the remote system asks to wait, also for tools that
-// work over a channel's client.
+// RetryAfter returns how long the remote system asks to wait. Tools that use a
+// channel's client rely on it, too.
 func (e *SendError) RetryAfter() time.Duration { return e.After }
 
-// Permanent says that trying again cannot help, also for tools.
+// Permanent reports whether a retry cannot help. Tools rely on it, too.
 func (e *SendError) Permanent() bool { return e.Final }

@@ -8,47 +8,47 @@ import (
 	"unicode/utf8"
 )
 
-// A signature is left out of what a person wrote, so words that take an answer
-// back must not pass for one. What is doubtful is no signature: it stays, and
-// the person is asked again.
+// A signature is removed from the words of a person, so words that take an
+// answer back must not pass for a signature. A doubtful text is not a
+// signature: it stays, and the person is asked again.
 
 const (
-	// mostSigned and longestSigned bound a signature: its lines, and the
-	// characters of one.
+	// mostSigned is how many lines a signature has at most. longestSigned is
+	// how many characters a line of it has at most.
 	mostSigned    = 10
 	longestSigned = 100
-	// longestName is how many words a line has at most that is only a name.
+	// longestName is how many words a line has at most if it is only a name.
 	longestName = 4
 )
 
 var (
-	// delimiter is a line that begins a signature: "-- " (RFC 3676), which mail
-	// programs write without its blank, too, or a rule.
+	// delimiter matches a line that begins a signature: a rule, or "-- " (RFC
+	// 3676). Mail programs also write "-- " without its trailing blank.
 	delimiter = regexp.MustCompile(`^(--|—|_{2,}|\*{3,}|-{3,})\s*$`)
-	// leave is a line by which people end a mail, above their name.
+	// leave matches a closing line of a mail, above the name.
 	leave = regexp.MustCompile(`(?i)^(with )?((kind|kindest|best|warm|many|friendly)( and (best|kind|warm))? )?(regards|wishes|greetings)$|^(all the )?best$|^(yours )?(sincerely|faithfully|truly)( yours)?$|^cheers$|^(many )?thanks and (best|kind) regards$|` +
 		`^(mit )?((freundlichen?|besten?|viele|herzlichen?|liebe[nr]?|schönen?) )+(grüßen?|grüssen?|gruß|gruss)( aus \p{Lu}\S*)?$|^(grüße|grüsse|gruß|gruss|mfg|lg|vg|bg)$|^(danke|vielen dank) und ((freundlichen?|besten?|viele|herzlichen?|liebe[nr]?|schönen?) )*(grüße|grüßen|grüsse|gruß|gruss)$|` +
 		`^(bien )?(cordialement|amicalement|à vous)$|^(bonne journée|salutations( distinguées)?)$|^(un )?(cordial )?saludos?( cordiales)?$|^(atentamente|atenciosamente|abraços?)$|^(cordiali |distinti )?saluti$|^(met )?vriendelijke groet(en)?$|^(med )?vänliga? hälsning(ar)?$|^(med )?venlig hilsen$|^pozdrawiam$|^с уважением$`)
 	link = regexp.MustCompile(`(?i)<?\b(https?://|mailto:|www\.)[^\s<>]*>?`)
-	// postscript begins words of the person below their name.
+	// postscript matches the beginning of the person's words below the name.
 	postscript = regexp.MustCompile(`(?i)^(p\.? ?s\b|n\.?b\b|nachtrag\b)`)
-	// device is a line that a program signs with: how it begins, what it names,
-	// and how it ends.
+	// device matches a line that a program signs with: how it begins, which
+	// device or program it names, and how it ends.
 	device = regexp.MustCompile(`(?i)^(?:` +
 		`(?:sent from(?: my)?|sent with|sent via|get outlook for|get bluemail for|get|outlook for|gesendet von|gesendet mit|envoyé de|envoyé depuis|envoyé de mon|envoyé depuis mon|enviado desde(?: mi)?|enviado do meu|inviato da(?:l mio)?|` +
 		`verzonden vanaf(?: mijn)?|verstuurd vanaf(?: mijn)?|skickat från(?: min)?|sendt fra(?: min)?|wysłane z|odesláno z|отправлено с|holen sie sich outlook für|发自我的|從我的|从我的) ?([^.!?,;:–—]{2,40})|` +
 		`outlook für ([^.!?,;:–—]{2,40}) beziehen|von (?:meinem/meiner|meine[mr]) ([^.!?,;:–—]{2,40}) gesendet|diese nachricht wurde von meinem ([^.!?,;:–—]{2,40}) gesendet|(iphone|ipad|android)から送信)[.!]?$`)
 	deviceWords = setOfWords(`phone mobile handy smartphone tablet telefon telefoon téléphone portable móvil celular device gerät mail e-mail email app secure mit with for für de for by my mobil bluemail z mon mi meu mijn min`)
-	// small words stand within names, titles and addresses.
+	// smallWords occur within names, titles and addresses.
 	smallWords = setOfWords(`of the and & und et y e da das de del della di do dos du des la le les von vom van der den zu zum zur für for at in aus med och og en des i.a. i.v. i.A. i.V. ppa ppa. c/o
 		he him his she her hers they them their er sie ihm ihr`)
-	// labels stand before a number or an address.
+	// labels occur before a number or an address.
 	labels    = setOfWords(`tel phone telefon mobile mobil fax office büro cell direct m t f e w p d web email e-mail mail`)
 	clockTime = regexp.MustCompile(`\d{1,2}:\d{2}|\d{4}-\d{1,2}-\d{1,2}|\b\d{1,2}\.\d{1,2}\.(\d{2}|\s|$)|(?i)\b\d{1,2} ?(am|pm|uhr|h)\b`)
 )
 
-// denied are words that no signature has: they say no, not, wait or later, or
-// say under what condition.
+// denied are words that no signature contains. They say no, not, wait or later,
+// or they state a condition.
 var denied = setOfWords(`
 	no not nope nah never don't dont do doesn't can't cannot won't shouldn't wait hold stop halt pause cancel abort revert undo reject rejected refuse deny denied decline but however unless until till before after later
 	if when once only first then yet still soon tomorrow tonight today monday tuesday wednesday thursday friday saturday sunday next week month please instead rather ask asks check wrong mistake sorry actually careful warning attention
@@ -66,9 +66,10 @@ var denied = setOfWords(`
 	nie czekaj poczekaj zaczekaj stój ale przed po jutro jeszcze
 	нет не нельзя подожди подождите стой стоп но сначала после завтра ещё еще только ні`)
 
-// splitOwn returns the words of a person: without the lines that are quoted, those
-// by which programs sign, and the signature. name is the person's name, where it
-// is known. At high risk strict leaves out no more than a name.
+// splitOwn splits a message into the person's words and the signature. It drops
+// quoted lines and the lines by which programs sign. name is the person's name,
+// if it is known. If strict is set, as at high risk, only a name counts as a
+// signature.
 func splitOwn(text, name string, strict bool) (words, signature string) {
 	var lines []string
 	linked := false
@@ -95,13 +96,13 @@ func splitOwn(text, name string, strict bool) (words, signature string) {
 	return strings.TrimSpace(strings.Join(lines, "\n")), ""
 }
 
-// Own returns what a person wrote in a message, and the signature that stood
-// below it. Words that may say something about the answer are never taken for a
-// signature: they stay where they are.
+// Own returns the person's words in a message, and the signature below them.
+// Words that may say something about the answer are never taken for a
+// signature: they stay in words.
 func Own(text, name string) (words, signature string) { return splitOwn(text, name, false) }
 
-// beginsSignature reports whether a signature may begin at a line: a delimiter,
-// or words of leave-taking below something that was said.
+// beginsSignature reports whether a signature may begin at line i: at a
+// delimiter, or at a closing phrase that follows other words.
 func beginsSignature(lines []string, i int) bool {
 	line := strings.TrimSpace(lines[i])
 	return delimiter.MatchString(line) || leave.MatchString(strings.TrimRight(line, ",.!")) && len(filledLines(lines[:i])) > 0
@@ -118,8 +119,8 @@ func filledLines(lines []string) []string {
 	return kept
 }
 
-// SignsDevice reports whether a line is one by which a program signs, and
-// nothing else: "Sent from my iPhone".
+// SignsDevice reports whether a line is only the signature of a program: "Sent
+// from my iPhone".
 func SignsDevice(line string) bool {
 	line = strings.Join(strings.Fields(link.ReplaceAllString(line, " ")), " ")
 	found := device.FindStringSubmatch(line)
@@ -141,9 +142,9 @@ func isLink(line string) bool {
 	return strings.TrimSpace(line) != "" && strings.Trim(link.ReplaceAllString(line, ""), " \t[]()") == ""
 }
 
-// isSignature reports whether the lines can be nothing but a signature: few and
-// short ones of names, titles, numbers and addresses. Where it is strict, they
-// are one name.
+// isSignature reports whether the lines can only be a signature: a few short
+// lines of names, titles, numbers and addresses. If strict is set, they must be
+// one name.
 func isSignature(lines []string, name string, strict bool) bool {
 	if len(lines) > mostSigned {
 		return false
@@ -155,7 +156,7 @@ func isSignature(lines []string, name string, strict bool) bool {
 }
 
 // isName reports whether a line is a name: the person's own, or two to four
-// words that begin with a capital letter.
+// words with a capital letter at the beginning.
 func isName(line, name string) bool {
 	words := strings.FieldsFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r == ',' })
 	capitals := 0
@@ -176,8 +177,8 @@ func isNoLetterOfName(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.ContainsRune(".-'’", r)
 }
 
-// isSigned reports whether a line can be one of a signature: it names something,
-// or holds a number or an address, and has no word of a sentence.
+// isSigned reports whether a line can belong to a signature. Such a line names
+// something, or holds a number or an address, and has no word of a sentence.
 func isSigned(line, name string) bool {
 	if utf8.RuneCountInString(line) > longestSigned || postscript.MatchString(line) || strings.ContainsAny(line, "!?…¿¡！？。") || strings.ContainsFunc(line, isPictogram) {
 		return false
@@ -208,7 +209,7 @@ func isSigned(line, name string) bool {
 	return (names || isNumber) && !clockTime.MatchString(bare)
 }
 
-// fewestDigits is how many digits a line has at least that is a telephone number.
+// fewestDigits is how many digits a telephone number has at least.
 const fewestDigits = 6
 
 func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -223,7 +224,8 @@ func countDigits(s string) int {
 	return n
 }
 
-// isDenied reports whether a word, or a part of one, is none of a signature.
+// isDenied reports whether a word, or a part of it, is one that no signature
+// contains.
 func isDenied(word string) bool {
 	for part := range strings.FieldsFuncSeq(strings.ToLower(strings.ReplaceAll(word, "’", "'")), func(r rune) bool { return strings.ContainsRune("-–—.:", r) }) {
 		if denied[part] {
@@ -241,7 +243,7 @@ func isCapital(word string) bool {
 
 func hasDigit(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
 
-// hasWord reports whether a word is one of a name.
+// hasWord reports whether a word is part of a name.
 func hasWord(name, word string) bool {
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`,."`, r) }) {
 		if strings.EqualFold(part, strings.Trim(word, ".")) {
@@ -251,8 +253,8 @@ func hasWord(name, word string) bool {
 	return false
 }
 
-// isPictogram reports whether a character is a picture that may say something.
-// Those of telephones and letters do not.
+// isPictogram reports whether a character is a picture with a meaning. Pictures
+// of telephones and letters do not count.
 func isPictogram(r rune) bool {
 	return unicode.Is(unicode.So, r) && !strings.ContainsRune("®™©°☎✆✉📞📱📧🌐🏠📍", r)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// doubts are words below a quotation, a delimiter or a greeting that take an
-// answer back.
+// doubts are replies that take an answer back below a quotation, a delimiter or
+// a closing phrase.
 var doubts = []string{
 	"approve\n> Ship?\nNo, not yet!", "ok\n> x\nbut not yet", "approve\n\n> Ship?\n> sha\n\nNo wait, this is wrong, do not!", "approve\n--\nNo, not yet!", "ok\n--\nNot yet", "ok\n-- \nNot Yet",
 	"ok\n__\nNot yet", "ok\n***\nNot yet", "ok\n---\nWait", "approve\n--\nwait for Bob", "approve\n-- \nWAIT FOR BOB", "ok\n-- \nbob should look first", "ok\nRegards\nwait, no, do not deploy!",
@@ -37,7 +37,7 @@ func TestWordsBelowAnAnswerAreNoSignature(t *testing.T) {
 			}
 		}
 	}
-	// A line for each of several answers is read by the same rule.
+	// The same rule applies if there is a line for each of several answers.
 	q := &fermata.Question{Items: []fermata.Item{{Key: "go", Prompt: "?", ResponseType: fermata.ResponseBoolean}, {Key: "n", Prompt: "?", ResponseType: fermata.ResponseNumber}}}
 	for _, text := range []string{"go: yes\nn: 5\n--\nnot yet", "go: yes\nn: 5\n> x\nbut wait", "go: yes\n> x\nn: 5\nKind regards\nWait"} {
 		if a, err := notice.ParseReply(q, text); err == nil {
@@ -74,7 +74,7 @@ func TestSignaturesOfPeopleAreLeftOut(t *testing.T) {
 	}
 }
 
-// At high risk no more than a name may stand below.
+// At high risk, only a name may be below the answer.
 func TestAtHighRiskASignatureIsAName(t *testing.T) {
 	t.Parallel()
 	q := &fermata.Question{Type: fermata.Approval, Risk: fermata.RiskHigh, Items: []fermata.Item{{Key: "a", Prompt: "?", ResponseType: fermata.ResponseApproval}}}

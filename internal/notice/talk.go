@@ -6,17 +6,17 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// fewWords is how many words an attempt to answer has at most where people also talk to
-// each other. Whoever answers beside the options with more words begins with "other:" or quotes them.
+// fewWords is how many words an attempt to answer has at most in a place where people also talk to each other. A person
+// who answers beside the options with more words must begin with "other:" or quote them.
 const fewWords = 2
 
-// LooksLikeTalk reports whether words are more likely said to other people than meant as
-// an answer: a question, or more words than an attempt to answer has.
+// LooksLikeTalk reports whether the words are more likely said to other people than meant as an answer. Such words are
+// a question, or are more words than an attempt to answer has.
 func LooksLikeTalk(text string) bool { return isAsking(text) || len(strings.Fields(text)) > fewWords }
 
 func isAsking(text string) bool { return strings.HasSuffix(strings.TrimSpace(text), "?") }
 
-// Read reads the words as the answer to the question. See [ParseReply].
+// Read reads the message as the answer to the question. See [ParseReply] for the form and the errors.
 func (in *Inbound) Read(q *fermata.Question) (fermata.Answer, error) {
 	if in.Among && isTalk(q, tidy(in.Text)) {
 		e := refuse("these words name no option, so they are taken for talk")
@@ -26,8 +26,8 @@ func (in *Inbound) Read(q *fermata.Question) (fermata.Answer, error) {
 	return ParseReply(q, in.textWithSignature(q))
 }
 
-// textWithSignature returns the text with the signature below it where that must be read, too:
-// at high risk, where it is more than a name.
+// textWithSignature returns the text. It adds the signature below it if that must be read, too: at high risk, if the
+// signature is more than a name.
 func (in *Inbound) textWithSignature(q *fermata.Question) string {
 	isText := len(q.Items) == 1 && q.Items[0].ResponseType == fermata.ResponseText
 	if isText || !hasHighRisk(q) || isSignature(filledLines(strings.Split(in.Signature, "\n")), in.From.Name, true) {
@@ -36,9 +36,9 @@ func (in *Inbound) textWithSignature(q *fermata.Question) string {
 	return in.Text + "\n-- \n" + in.Signature
 }
 
-// isTalk reports whether words that answer the only item in the person's own way are more
-// likely talk: a question, or, where there are options, several words. An answer beside the
-// options that begins with "other:" or stands in quotation marks is none.
+// isTalk reports whether a text for the only item is more likely talk than an answer. Talk is a question or, if there
+// are options, several words. An answer beside the options that begins with "other:" or is in quotation marks is not
+// talk.
 func isTalk(q *fermata.Question, text string) bool {
 	if len(q.Items) != 1 {
 		return false

@@ -9,17 +9,17 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// LongestText is how many characters of an action, and of all context, a
-// message shows that says nothing else.
+// LongestText is how many characters of an action, and of all context, a plain
+// text message shows.
 const LongestText = 10_000
 
-// bar stands before every line that was not written by Fermata, so that no
-// text can pass for one of ours.
+// bar begins every line that Fermata did not write, so that no such line can
+// pass for one of Fermata's.
 const bar = "│ "
 
-// Text writes a message as plain text: what is asked, what helps to answer,
-// how to answer and until when. Text of agents stands behind a bar, with
-// nothing hidden in it.
+// Text writes a message as plain text: the question, the facts that help to
+// answer it, how to answer, and until when. Text of agents follows a bar, and
+// its hidden characters are made visible.
 func Text(n *Notice) string {
 	q := n.Question
 	if q == nil {
@@ -91,7 +91,7 @@ func textWithoutQuestion(n *Notice) string {
 	return b.String()
 }
 
-// withFacts are the facts of a question behind the words that name it.
+// withFacts returns the facts of a question, to follow the words that name it.
 func withFacts(q *fermata.Question) string {
 	if facts := Facts(q); len(facts) > 0 {
 		return ": " + strings.Join(facts, ", ")
@@ -99,7 +99,7 @@ func withFacts(q *fermata.Question) string {
 	return ""
 }
 
-// belongs says which task and project a question is of.
+// belongs names the task and the project of a question.
 func belongs(n *Notice) string {
 	told := ""
 	if n.TaskTitle != "" {
@@ -111,7 +111,8 @@ func belongs(n *Notice) string {
 	return told
 }
 
-// writeQuoted writes text of others behind a bar, below a head.
+// writeQuoted writes the text of a person or an agent behind a bar, below a
+// head.
 func writeQuoted(b *strings.Builder, head, text string) {
 	if strings.TrimSpace(text) == "" {
 		return
@@ -137,7 +138,7 @@ func upperFirst(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// Headline says on one line what a question is about and what kind it is.
+// Headline returns one line with the subject and the kind of a question.
 func Headline(n *Notice) string {
 	if n.Question == nil {
 		return shorten(OneLine(n.Title), 200)
@@ -162,8 +163,8 @@ func Headline(n *Notice) string {
 	return head + ": " + shorten(OneLine(q.Title), fermata.MaxTitle)
 }
 
-// Short is what a lock screen shows of a message below its [Headline]: one
-// line, without context.
+// Short returns the text that a lock screen shows below the [Headline] of a
+// message: one line, without context.
 func Short(n *Notice) string {
 	switch {
 	case n.Question == nil:
@@ -185,10 +186,10 @@ func Short(n *Notice) string {
 	return shorten(told, 160)
 }
 
-// Options lists what can be picked, a line for each: what to type, what it is,
-// whether it is recommended or dangerous, and below it its description. It is
-// empty where nothing is picked from a list. Of several items it also says
-// what each asks.
+// Options lists the options, one on a line: what to type, what it is, and
+// whether it is recommended or dangerous. The description follows below it. If
+// there are several items, it also gives the prompt of each. It is empty if
+// nothing is picked from a list.
 func Options(q *fermata.Question) string {
 	var b strings.Builder
 	for i := range q.Items {
@@ -227,7 +228,7 @@ func optionLine(mark string, o fermata.Option) string {
 	return line
 }
 
-// Deadline says until when an answer is awaited, in the recipient's own time,
+// Deadline says until when an answer is awaited, in the recipient's time zone,
 // and what happens then.
 func Deadline(n *Notice) string {
 	q := n.Question
@@ -237,7 +238,8 @@ func Deadline(n *Notice) string {
 	return fmt.Sprintf("Answer until %s; then %s.", clock(*q.Deadline, n.To.Zone, n.At), AtDeadline(q))
 }
 
-// clock writes an instant in a time zone; the date is left out on the same day.
+// clock writes an instant in a time zone. It leaves the date out if the instant
+// is on the same day as now.
 func clock(t time.Time, zone string, now time.Time) string {
 	loc, err := time.LoadLocation(zone)
 	if err != nil || zone == "Local" {
@@ -250,7 +252,7 @@ func clock(t time.Time, zone string, now time.Time) string {
 	return t.Format("Mon 2 Jan 2006 15:04 MST")
 }
 
-// AtDeadline says what happens when nobody answers.
+// AtDeadline says what happens if nobody answers.
 func AtDeadline(q *fermata.Question) string {
 	action := q.OnTimeout
 	if q.EscalationLevel > 0 && q.EscalationLevel <= len(q.Escalation) {

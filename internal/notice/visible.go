@@ -9,20 +9,21 @@ import (
 	"unicode/utf8"
 )
 
-// Clean makes text of agents and people safe for a terminal: every character
-// that a terminal would obey, or that turns or hides text, stands as its
-// number, such as ⟨U+202E⟩. A letter that passes for one of the word's Latin
-// letters has its number beside it. Line ends and tabs stay.
+// Clean makes text of agents and people safe for a terminal. Characters that a
+// terminal would obey, and characters that turn or hide text, are replaced by
+// their number, such as ⟨U+202E⟩. In a word with Latin letters, a letter that
+// passes for a Latin one is followed by its number. Line ends and tabs stay.
 func Clean(s string) string {
 	return showHidden(strings.ReplaceAll(s, "\r\n", "\n"), false)
 }
 
-// Exact is [Clean] for what a person consents to: it also shows characters
-// that look like a plain space, that join others or change their look, words
-// that are written in look-alikes alone, and long gaps by their length.
+// Exact is [Clean] for a text that a person consents to. It also shows spaces
+// that look like a plain one, characters that join others or change their look,
+// and words of look-alikes alone. Long gaps are shown by their length.
 func Exact(s string) string { return showHidden(s, true) }
 
-// OneLine is [Clean] for a cell or a title: all space becomes single spaces.
+// OneLine is [Clean] for a cell or a title: all white space becomes single
+// spaces.
 func OneLine(s string) string {
 	return Clean(strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return r == ' ' || r == '\n' || r == '\t' || r == '\r'
@@ -30,15 +31,15 @@ func OneLine(s string) string {
 }
 
 const (
-	// mostMarks is how many combining marks one letter shows; floods of them
-	// cover the lines around.
+	// mostMarks is how many combining marks are shown on one letter. A flood of
+	// marks would cover the lines around it.
 	mostMarks = 3
-	// longestGap is how many spaces within a line an action shows as such.
+	// longestGap is how many spaces in a row an action shows unchanged.
 	longestGap = 16
 )
 
-// showHidden writes every character that cannot be seen, or not be told from
-// another, as its number, and so every byte that is no UTF-8.
+// showHidden replaces every character that cannot be seen, or not be told from
+// another, by its number. It does the same for every byte that is not UTF-8.
 func showHidden(s string, strict bool) string {
 	if isPlain(s) && !(strict && strings.Contains(s, strings.Repeat(" ", longestGap+1))) {
 		return s
@@ -58,7 +59,7 @@ func showHidden(s string, strict bool) string {
 	return v.out.String()
 }
 
-// isPlain reports whether a text has nothing but printable ASCII and line ends.
+// isPlain reports whether a text has only printable ASCII, line ends and tabs.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
@@ -68,13 +69,14 @@ func isPlain(s string) bool {
 	return true
 }
 
-// viewer writes a text so that all of it can be seen.
+// viewer rewrites a text so that all of it can be seen.
 type viewer struct {
 	out    strings.Builder
 	strict bool
-	// fakes are the places of letters that pass for others.
+	// fakes are the positions of letters that pass for others.
 	fakes map[int]bool
-	// last is the character before, marks the combining ones since a letter.
+	// last is the previous character. marks counts the combining marks since
+	// the last letter.
 	last  rune
 	marks int
 	// gap counts the spaces that are held back.
@@ -93,7 +95,8 @@ func (v *viewer) add(i int, r, next rune) {
 	} else {
 		v.marks = 0
 	}
-	// A number that the text itself holds must not pass for one of these.
+	// A number that the text itself contains must not pass for a number written
+	// here.
 	fake := r == '⟨' && (next == 'U' || next >= '0' && next <= '9')
 	switch {
 	case fake || Hidden(r) && !v.joins(r, next) || v.strict && isOddSpace(r) || mark && v.marks > mostMarks:
@@ -108,8 +111,8 @@ func (v *viewer) add(i int, r, next rune) {
 	}
 }
 
-// flush writes the spaces that were held back: a gap that could push text out
-// of sight is told by its length.
+// flush writes the spaces that were held back. It shows the length of a gap
+// that could push text out of sight.
 func (v *viewer) flush() {
 	switch {
 	case v.gap > longestGap:
@@ -120,9 +123,9 @@ func (v *viewer) flush() {
 	v.gap = 0
 }
 
-// joins reports whether a joiner or a selector does here what it is for:
-// joiners between letters of scripts that need them and between emoji, the
-// selector of an emoji's look behind one.
+// joins reports whether a joiner or a selector has its proper effect here. A
+// joiner has one between letters of scripts that need it, and between emoji. A
+// selector has one after an emoji, whose look it selects.
 func (v *viewer) joins(r, next rune) bool {
 	if v.strict {
 		return false
@@ -137,18 +140,19 @@ func (v *viewer) joins(r, next rune) bool {
 	}
 }
 
-// needsJoiner reports whether joiners mean something behind the character.
+// needsJoiner reports whether a joiner has a meaning after the character.
 func needsJoiner(r rune) bool {
 	return r == '\ufe0f' || unicode.In(r, unicode.So, unicode.Sk, unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali,
 		unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam,
 		unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Mongolian)
 }
 
-// isOddSpace reports whether a character looks like a plain space and is none.
+// isOddSpace reports whether a character looks like a plain space but is a
+// different one.
 func isOddSpace(r rune) bool { return r != ' ' && unicode.Is(unicode.Zs, r) }
 
-// Hidden reports whether a terminal would obey or not show the character, or
-// show it as nothing known.
+// Hidden reports whether a terminal would obey the character, not show it, or
+// show only a placeholder for it.
 func Hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -158,7 +162,7 @@ func Hidden(r rune) bool {
 	case !unicode.IsGraphic(r):
 		return true // control, format, line separators, private and unassigned
 	case r == '\u034f', r == '\u115f', r == '\u1160', r == '\u17b4', r == '\u17b5', r == '\u2800', r == '\u3164', r == '\uffa0', r == '\ufffc':
-		return true // fillers: letters that have no look
+		return true // fillers: letters without a visible form
 	case r >= '\u180b' && r <= '\u180f', r >= '\ufe00' && r <= '\ufe0f', r >= 0xe0000 && r <= 0xe0fff:
 		return true // selectors and tags
 	case r == 0x1d159, r == 0x16fe4, r == 0x13441, r == 0x13442:
@@ -168,8 +172,8 @@ func Hidden(r rune) bool {
 	}
 }
 
-// EscapeHidden writes hidden characters of a JSON text as JSON escapes. They
-// occur within strings only.
+// EscapeHidden writes the hidden characters of a JSON text as JSON escapes.
+// Hidden characters occur in JSON only within strings.
 func EscapeHidden(data []byte) []byte {
 	if bytes.IndexFunc(data, Hidden) < 0 {
 		return data

@@ -2,8 +2,7 @@ package standin
 
 import "strings"
 
-// Unquoted leaves out of a text in Markdown what it quotes of others, or shows
-// as code.
+// Unquoted returns a Markdown text without its quotations and code.
 func Unquoted(body string) string {
 	var own []string
 	fence := ""

@@ -1,34 +1,35 @@
-// Package standin holds what the stand-ins of remote services have in common.
+// Package standin holds the types that the stand-ins for remote services share.
 package standin
 
-// Remote is the service of a channel as a test sees it: what people there see,
-// and what they do.
+// Remote is a channel's remote service as a test uses it: it shows what people
+// see there, and acts as they do.
 type Remote interface {
 	Kind() string
-	// Settings are those of a channel that points at the stand-in.
+	// Settings returns the settings of a channel that uses the stand-in.
 	Settings() map[string]any
-	// Person makes a person there.
+	// Person adds a person to the service.
 	Person(name string) (identityID, email string)
-	// Seen is what the person sees now, the newest last.
+	// Seen returns the messages that the person sees, the newest last.
 	Seen(person string) []Message
-	// Reply acts as the person: presses, picks, types.
+	// Reply acts as the person: it presses, picks or types.
 	Reply(person string, m Message, r Reply) error
-	// Told are the words that the person was told, apart from messages.
+	// Told returns the texts that the person was told, apart from messages.
 	Told(person string) []string
-	// Inbound says where the server takes its requests, if it does.
+	// Inbound sets the address at which the server takes requests of the
+	// service, if the service sends any.
 	Inbound(url string)
 }
 
-// Message is one that a person sees.
+// Message is a message that a person sees.
 type Message struct {
 	ID, Text string
 	Buttons  []string
-	// Question is the id that is found in it.
+	// Question is the id of the question that the message contains.
 	Question string
 	Closed   bool
 }
 
-// Reply is what a person says to a message.
+// Reply is a person's answer to a message.
 type Reply struct {
 	Answers map[string]any
 	Text    string

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// RunByLink checks a channel in which nobody vouches for who answers: an answer
-// there decides what a link decides.
+// RunByLink checks a channel that cannot vouch for the person who answers. An
+// answer there may decide only what a link may decide.
 func RunByLink(t *testing.T, c Config) {
 	l := newLab(t, c)
 	for name, value := range map[string]any{"format": "toml", "colour": "yaml"} {

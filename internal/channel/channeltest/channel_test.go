@@ -58,8 +58,8 @@ func TestEmail(t *testing.T) {
 	}})
 }
 
-// A reply to a mail counts for low risks only where no mail server vouches for
-// who wrote it.
+// Without a mail server that vouches for the author, a reply by mail counts
+// only for low risks.
 func TestEmailWithoutAServerThatVouches(t *testing.T) {
 	t.Parallel()
 	channeltest.RunByLink(t, channeltest.Config{

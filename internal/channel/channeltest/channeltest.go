@@ -1,5 +1,5 @@
 // Package channeltest drives a whole server and a channel against the stand-in
-// of its remote service: what every channel promises, in one suite.
+// of the remote service. One suite checks the promises of every channel.
 package channeltest
 
 import (
@@ -24,41 +24,45 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// Config says how a channel is driven.
+// Config says how to drive a channel.
 type Config struct {
-	// New makes the stand-in, and ends it after the test.
+	// New makes the stand-in, and stops it after the test.
 	New func(tb testing.TB) standin.Remote
-	// ByName says that the stand-in knows people by their names, not by their
-	// ids.
+	// ByName reports whether the stand-in knows people by their names instead
+	// of their ids.
 	ByName bool
-	// Everybody says that everybody sees the same message.
+	// Everybody reports whether all people see the same message.
 	Everybody bool
-	// Thanked says that who answers is told so, and sees no message change.
+	// Thanked reports whether the person who answers is told so, and sees no
+	// message change.
 	Thanked bool
-	// Settings are added to those of the stand-in; nil takes one away.
+	// Settings are added to the settings of the stand-in. The value nil removes
+	// a setting.
 	Settings map[string]any
-	// Kinds are kinds that the server does not have by itself.
+	// Kinds are channel kinds that the server does not have by default.
 	Kinds []delivery.Kind
-	// Name is the channel that is there by itself; empty adds one.
+	// Name is a channel that exists by default. If it is empty, the suite adds
+	// a channel.
 	Name string
-	// Join makes the person reachable over it, signed in with the token; nil
-	// where knowing who the person is there is enough.
+	// Join makes the person reachable over the channel, signed in with the
+	// token. It is nil if the person's identity in the remote system is enough.
 	Join func(tb testing.TB, r standin.Remote, url, token, person string)
-	// Pages says that what has no button is answered on the question's page.
+	// Pages reports whether a question without buttons is answered on its page.
 	Pages bool
-	// Linkless says that messages have no address in them: the device that shows
-	// them knows the server's.
+	// Linkless reports whether messages contain no address. The device that
+	// shows them knows the server's address.
 	Linkless bool
-	// Forge sends what the person never said about the message: with a bad
-	// signature, old, in another's name. It answers "toml". Nil where nothing
-	// comes back.
+	// Forge sends the answer "toml" to the message, which the person never
+	// gave: with a bad signature, too old, or in another person's name. It is
+	// nil if the channel brings no answers back.
 	Forge Say
-	// Replay answers "toml" as the person, and then sends the very same again.
+	// Replay answers "toml" as the person, and then sends exactly the same
+	// again.
 	Replay Say
 }
 
-// Say says something about a message that a person sees; inbound is where the
-// server takes the remote system's requests.
+// Say says something about a message that a person sees. inbound is the address
+// at which the server takes the requests of the remote system.
 type Say func(tb testing.TB, r standin.Remote, inbound, person string, m standin.Message)
 
 // lab is one server with one channel and two people.
@@ -70,7 +74,7 @@ type lab struct {
 	asked  []*fermata.Question
 	admin  *client.Client
 	agent  *client.Client
-	// people are by name, as the stand-in knows them.
+	// people are the ids that the stand-in gives to the people, by name.
 	people map[string]string
 }
 
@@ -93,7 +97,7 @@ func Run(t *testing.T, c Config) {
 	}
 }
 
-// inbound is where the requests of the remote system for the channel arrive.
+// inbound is the path at which the requests of the remote system arrive.
 const inbound = "/v1/inbound/there"
 
 func newLab(t *testing.T, c Config) *lab {
@@ -173,7 +177,7 @@ func (l *lab) serve() string {
 	return served.URL
 }
 
-// person makes a member who is somebody there.
+// person adds a member who has an identity in the remote system.
 func (l *lab) person(url, name string) {
 	l.Helper()
 	id, email := l.remote.Person(name)
@@ -202,7 +206,7 @@ func (l *lab) ok(err error) {
 	}
 }
 
-// await looks until a condition holds.
+// await waits until a condition holds, and fails the test after the time limit.
 func (l *lab) await(what string, holds func() bool) {
 	l.Helper()
 	if !patience.Until(holds) {
@@ -218,8 +222,8 @@ func (l *lab) ask(a fermata.Ask) *fermata.Question {
 	return q
 }
 
-// askUntilTold asks a question and waits until the channel has told of it. If
-// the question times out first, it is asked again with twice the timeout.
+// askUntilTold asks a question and waits until the channel has announced it. If
+// the question times out before, it is asked again with twice the timeout.
 func (l *lab) askUntilTold(title string, timeout time.Duration, told func(q *fermata.Question) bool) *fermata.Question {
 	l.Helper()
 	for ; ; timeout *= 2 {
@@ -231,7 +235,7 @@ func (l *lab) askUntilTold(title string, timeout time.Duration, told func(q *fer
 	}
 }
 
-// status returns how the question stands now.
+// status returns the current state of the question.
 func (l *lab) status(q *fermata.Question) fermata.QuestionStatus {
 	l.Helper()
 	now, err := l.admin.Question(l.Context(), q.ID)
@@ -244,7 +248,8 @@ func (l *lab) messagesAbout(person string, q *fermata.Question) []standin.Messag
 	return slices.DeleteFunc(l.remote.Seen(l.people[person]), func(m standin.Message) bool { return m.Question != q.ID })
 }
 
-// sees waits for the one message about a question.
+// sees waits until the person sees a message about the question, and returns
+// the last one.
 func (l *lab) sees(person string, q *fermata.Question) standin.Message {
 	l.Helper()
 	var found []standin.Message
@@ -255,7 +260,7 @@ func (l *lab) sees(person string, q *fermata.Question) standin.Message {
 	return found[len(found)-1]
 }
 
-// awaitWords waits until a person is told words with one of the parts in them.
+// awaitWords waits until a person is told words that contain one of the parts.
 func (l *lab) awaitWords(person string, parts ...string) {
 	l.Helper()
 	l.await(fmt.Sprintf("%s is told one of %q", person, parts), func() bool {
@@ -270,7 +275,8 @@ func (l *lab) awaitWords(person string, parts ...string) {
 	})
 }
 
-// awaitClosed waits until every message about the question says that it is closed.
+// awaitClosed waits until every message about the question says that it is
+// closed.
 func (l *lab) awaitClosed(q *fermata.Question, answerer string) {
 	l.Helper()
 	l.await("every message says that it is closed", func() bool {
@@ -299,7 +305,7 @@ var choice = []fermata.Option{{Value: "toml", Label: "TOML"}, {Value: "yaml", La
 
 func ptr[T any](v T) *T { return &v }
 
-// items are one of every response type, and what is answered.
+// items holds one item of each response type, and the value that answers it.
 var items = map[string]struct {
 	item  fermata.Item
 	value any
@@ -312,7 +318,8 @@ var items = map[string]struct {
 	"date":         {fermata.Item{Prompt: "When?", ResponseType: fermata.ResponseDate}, "2026-12-24"},
 }
 
-// everyQuestion asks every type with every response type, and answers it there.
+// everyQuestion asks every type of question with every response type, and
+// answers it over the channel.
 func everyQuestion(l *lab) {
 	for _, typ := range []fermata.QuestionType{fermata.Blocking, fermata.NonBlocking, fermata.ErrorRecovery} {
 		for name, each := range items {
@@ -335,7 +342,7 @@ func everyQuestion(l *lab) {
 	}
 }
 
-// answered answers as ann, and looks what became of it.
+// answered answers the question as ann, and checks what became of the answer.
 func (l *lab) answered(q *fermata.Question, answers map[string]any) {
 	l.Helper()
 	m := l.sees("ann", q)
@@ -355,14 +362,14 @@ func (l *lab) answered(q *fermata.Question, answers map[string]any) {
 	l.awaitClosed(q, "ann")
 }
 
-// ending is a way in which a question ends.
+// ending is one way in which a question ends.
 type ending struct {
 	timeout time.Duration // of the question
 	event   string
 	do      func(l *lab, q *fermata.Question) error
 }
 
-// ends are all ways in which a question ends.
+// ends are all the ways in which a question ends.
 var ends = map[string]ending{
 	"answered": {time.Hour, "question.answered", func(l *lab, q *fermata.Question) error {
 		_, err := l.admin.Answer(l.Context(), q.ID, fermata.Answer{Answer: "toml"})
@@ -389,7 +396,7 @@ func everyEnd(l *lab) {
 	}
 }
 
-// answerSecond answers a question that somebody else has answered.
+// answerSecond answers a question that another person has answered.
 func answerSecond(l *lab) {
 	q := l.ask(fermata.Ask{Question: "Which format?", Options: choice})
 	ann, bob := l.sees("ann", q), l.sees("bob", q)
@@ -401,7 +408,7 @@ func answerSecond(l *lab) {
 	l.awaitClosed(q, "ann")
 }
 
-// notEligible answers a question that is for somebody else.
+// notEligible answers a question that is assigned to another person.
 func notEligible(l *lab) {
 	q := l.ask(fermata.Ask{Question: "Which format?", Options: choice, Assignees: []string{"ann"}})
 	m := l.sees("ann", q)
@@ -416,7 +423,8 @@ func notEligible(l *lab) {
 	l.checkPending(q)
 }
 
-// forged lets the hooks send what must not count, and what counts once.
+// forged runs the hooks, and checks that forged answers do not count and
+// repeated ones count once.
 func forged(l *lab) {
 	if l.Forge == nil {
 		return
@@ -426,7 +434,8 @@ func forged(l *lab) {
 	l.checkPending(q)
 	again := l.ask(fermata.Ask{Question: "Which format again?", Options: choice})
 	l.Replay(l.T, l.remote, l.url+inbound, l.people["ann"], l.sees("ann", again))
-	// What comes in order has come when what was sent last counts.
+	// Messages arrive in order. So all of them have arrived when the last
+	// answer counts.
 	last := l.ask(fermata.Ask{Question: "And which format last?", Options: choice})
 	l.answered(last, map[string]any{"answer": "toml"})
 	l.checkPending(q)

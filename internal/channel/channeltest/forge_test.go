@@ -24,7 +24,7 @@ func check(tb testing.TB, err error) {
 	}
 }
 
-// post sends a request, and makes sure of how it is answered.
+// post sends a request, and checks the status of the response.
 func post(tb testing.TB, address string, header http.Header, body []byte, want int) {
 	tb.Helper()
 	req, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, address, bytes.NewReader(body))
@@ -38,7 +38,7 @@ func post(tb testing.TB, address string, header http.Header, body []byte, want i
 	}
 }
 
-// without returns the header without one of its lines, and with another value.
+// without returns the headers without one of them.
 func without(h http.Header, name string) http.Header {
 	h = h.Clone()
 	h.Del(name)
@@ -51,7 +51,7 @@ func with(h http.Header, name, value string) http.Header {
 	return h
 }
 
-// old is beyond what every system takes for fresh.
+// old is longer than any system accepts a request.
 const old = 10 * time.Minute
 
 func forgeClicks(tb testing.TB, r standin.Remote, _, person string, m standin.Message) {
@@ -80,7 +80,7 @@ func replayClick(tb testing.TB, r standin.Remote, _, person string, m standin.Me
 	}
 }
 
-// command is a slash command that answers, as Slack writes it.
+// command returns a slash command with an answer, in Slack's form.
 func command(person string, m standin.Message, trigger string) []byte {
 	return []byte(url.Values{
 		"command": {"/answer"}, "text": {m.Question + " toml"}, "user_id": {person}, "user_name": {"ann"}, "team_id": {slack.Team},
@@ -112,7 +112,7 @@ func replaySlack(tb testing.TB, _ standin.Remote, inbound, person string, m stan
 	}
 }
 
-// commented writes a comment and returns the webhook that told of it.
+// commented writes a comment and returns the webhook for it.
 func commented(tb testing.TB, s *github.Server, person, text string) *github.Delivery {
 	tb.Helper()
 	before := len(s.Deliveries())
@@ -147,7 +147,7 @@ func replayGitHub(tb testing.TB, r standin.Remote, _, person string, m standin.M
 	s.Redeliver(commented(tb, s, person, "/answer "+m.Question+" toml"))
 }
 
-// reply is a person's reply to a mail, and where it goes.
+// reply returns a person's reply to a mail, and its destination.
 func reply(tb testing.TB, r *email.Remote, person string, m standin.Message, text string) (raw []byte, to string) {
 	tb.Helper()
 	mails, err := r.Mails(person)
@@ -163,10 +163,10 @@ func forgeMail(tb testing.TB, r standin.Remote, _, person string, m standin.Mess
 	tb.Helper()
 	s := r.(*email.Remote)
 	raw, to := reply(tb, s, person, m, "toml")
-	// Anybody on the net, and somebody of the same house, in the person's name.
+	// An outsider and a colleague both send it in the person's name.
 	check(tb, s.Inject(email.Address(person), raw, to))
 	check(tb, s.Submit("bob", raw, to))
-	// The address of the person's mail in another's hands.
+	// Another person uses the reply address from the person's mail.
 	raw = bytes.ReplaceAll(raw, []byte(email.Address(person)), []byte(email.Address("bob")))
 	check(tb, s.Submit("bob", raw, to))
 }

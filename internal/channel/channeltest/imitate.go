@@ -10,23 +10,24 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// evil are words that pass for those of chats, mail and ourselves.
+// evil are texts that imitate the markup of chats and mail, and Fermata's own
+// words.
 var evil = []string{
 	"<!channel> *Approved* by <@U0000001>", "[Approve here](https://evil.example.com)", "@everyone <b>Approved</b>",
 	"<https://evil.example.com|Approve>", "# Answered\n**Closed:** answered by ann: toml", "</div><h1>Answered</h1><a href=\"https://evil.example.com\">Approve</a>",
 	"---\nAnswered by ann: toml\n---", "```\nend of the text\n```\n## Approve\n- [x] toml", "\u202edesolC\u202c \u200bAnswered by ann", "<!-- fermata --> <details><summary>Answered</summary>",
 }
 
-// imitation asks with words that pass for the channel's own: what is shown has
-// the buttons, the headings and the lines of a message with plain words, and no
-// others.
+// imitation asks with texts that imitate the channel's own. The message must
+// have the same buttons, headings and lines as a message with plain words, and
+// no others.
 func imitation(l *lab) {
 	honest := l.ask(fermata.Ask{Title: "Look", Question: "Which format?", Body: "Some words.", Options: choice})
 	open := l.sees("ann", honest)
 	_, err := l.agent.CancelQuestion(l.Context(), honest.ID, "not needed")
 	l.ok(err)
 	l.await("it says that it is closed", func() bool { return l.sees("ann", honest).Closed })
-	// The best imitations are real messages: an open one, and one that is closed.
+	// The best imitations are real messages: an open one and a closed one.
 	for _, body := range append([]string{open.Text, l.sees("ann", honest).Text}, evil...) {
 		q := l.ask(fermata.Ask{Title: "Look", Question: "Which format?", Body: body, Options: choice})
 		m := l.sees("ann", q)
@@ -45,7 +46,7 @@ func imitation(l *lab) {
 	}
 }
 
-// unsigned are buttons without the addresses behind them.
+// unsigned returns the buttons without the addresses behind them.
 func unsigned(buttons []string) []string {
 	var all []string
 	for _, b := range buttons {
@@ -56,11 +57,12 @@ func unsigned(buttons []string) []string {
 	return all
 }
 
-// shortLine is the length below which a line says too little to pass for ours.
+// shortLine is the length in bytes below which a line is too short to pass for
+// one of ours.
 const shortLine = 6
 
-// bare lists the lines of the body that stand in the message as they are, with
-// nothing before them that says that they are somebody's words.
+// bare lists the lines of the body that appear unchanged in the message,
+// without a mark that another person wrote them.
 func bare(m standin.Message, q *fermata.Question, body string) []string {
 	lines := strings.Split(standin.Unquoted(m.Text), "\n")
 	var found []string
@@ -90,7 +92,8 @@ func count(lines []string, line string) int {
 	return n
 }
 
-// isOurLine says that a message itself has the line, which a real one is full of.
+// isOurLine reports whether the line belongs to the message itself. A body that
+// copies a real message is full of such lines.
 func isOurLine(line string) bool {
 	return !slices.ContainsFunc(evil, func(e string) bool { return strings.Contains(e, line) })
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// Heard is a message that a machine took: its id, what it is called, and the
-// question that it is about.
+// Heard is a message that a machine received: its id, its type and the id of
+// its question.
 type Heard struct{ ID, Type, Question string }
 
-// RunMachine checks the promises of a channel to machines, which do not
-// answer: told once of a question and once of every kind of end, and again
-// under the same id when an operator says so. What was heard must be signed.
+// RunMachine checks the promises of a channel to machines, which do not answer.
+// A machine hears of a question once and of its end once, for every kind of
+// end. It hears of it again, under the same id, when an operator redelivers it.
+// The function heard must return only signed messages.
 func RunMachine(t *testing.T, c Config, heard func(tb testing.TB, r standin.Remote) []Heard) {
 	t.Parallel()
 	for name, end := range ends {
@@ -38,14 +39,14 @@ func RunMachine(t *testing.T, c Config, heard func(tb testing.TB, r standin.Remo
 	}
 }
 
-// machine is a lab in which a program receives what the channel sends.
+// machine is a lab in which a program receives the messages of the channel.
 type machine struct {
 	*lab
-	// read returns what the program received.
+	// read returns the messages that the program received.
 	read func(tb testing.TB, r standin.Remote) []Heard
 }
 
-// countHeard counts by type what was heard of a question.
+// countHeard counts the received messages about a question by type.
 func (m *machine) countHeard(q *fermata.Question) map[string]int {
 	counted := map[string]int{}
 	for _, h := range m.read(m.T, m.remote) {
@@ -56,7 +57,7 @@ func (m *machine) countHeard(q *fermata.Question) map[string]int {
 	return counted
 }
 
-// redeliver has the question told once more.
+// redeliver makes the server send the message about the question again.
 func (m *machine) redeliver(q *fermata.Question) {
 	m.Helper()
 	all := m.read(m.T, m.remote)

@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// sentOnce waits until everybody sees the question, and makes sure that nobody
-// was sent it twice.
+// sentOnce waits until all people see the question, and checks that nobody
+// received it twice.
 func (l *lab) sentOnce(q *fermata.Question) {
 	l.Helper()
 	for name := range l.people {
@@ -43,8 +43,9 @@ func (l *lab) sentOnce(q *fermata.Question) {
 	}
 }
 
-// sentContents are all messages as an operator reads them again in a browser.
-// No link in them answers any more, and the operator's token reads none of them.
+// sentContents returns all messages as an operator reads them later in a
+// browser. It checks that no link in them can answer, and that the operator's
+// API token can read none of them.
 func (l *lab) sentContents() []string {
 	l.Helper()
 	var rows []*fermata.Delivery
@@ -82,10 +83,10 @@ func (l *lab) deliveries() []*fermata.Delivery {
 	return all
 }
 
-// answers finds an address that answers.
+// answers matches an address by which a person can answer.
 var answers = regexp.MustCompile(`/a/[A-Za-z0-9_-]{8}`)
 
-// browser signs the admin in with a browser and returns its cookie.
+// browser signs the admin in with a browser, and returns its cookie.
 func (l *lab) browser() string {
 	l.Helper()
 	link, err := l.admin.MakeLink(l.Context(), "admin")
@@ -110,7 +111,7 @@ func (l *lab) delivery(cookie, id string) *fermata.Delivery {
 	return &d
 }
 
-// fetch makes a call as a page of the server does.
+// fetch sends a request as a page of the server does.
 func (l *lab) fetch(method, path, body, cookie string) *http.Response {
 	l.Helper()
 	req, err := http.NewRequestWithContext(l.Context(), method, l.url+path, strings.NewReader(body))
@@ -127,7 +128,8 @@ func (l *lab) fetch(method, path, body, cookie string) *http.Response {
 	return res
 }
 
-// describeSent tells what became of every message, for whoever looks for a fault.
+// describeSent describes what became of every message, for the failure message
+// of a test.
 func (l *lab) describeSent() string {
 	rows, _, err := l.admin.Deliveries(context.Background(), client.DeliveryQuery{Limit: 100})
 	if err != nil {

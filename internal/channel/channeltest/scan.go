@@ -15,23 +15,25 @@ import (
 	"golang.org/x/net/html"
 )
 
-// scanner opens what it finds, as previews of chats, scanners of mail and
-// curious programs do: by HEAD and by GET, signed in as nobody, with scripts
-// off, and once more what the pages lead to. None of it is a decision.
+// scanner opens the addresses that it finds, as link previews, mail scanners
+// and curious programs do. It uses HEAD and GET, without a sign-in and without
+// scripts, and then opens the addresses that the pages lead to. None of these
+// requests is a decision.
 type scanner struct {
 	tb   testing.TB
 	base *url.URL
 	seen map[string]bool
-	// asked are the addresses that were opened.
+	// asked are the addresses that the scanner has opened.
 	asked []string
 }
 
-// mostAddresses bounds what one scan opens.
+// mostAddresses is how many addresses one scan opens at most.
 const mostAddresses = 400
 
 var links = regexp.MustCompile(`https?://[^\s<>"'|\\)]+`)
 
-// openers are what they call themselves; the last passes for a browser.
+// openers are the User-Agent headers of such programs. The last one passes for
+// a browser.
 var openers = []string{
 	"Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
 	"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
@@ -46,7 +48,8 @@ func newScanner(tb testing.TB, base string) *scanner {
 	return &scanner{tb: tb, base: u, seen: map[string]bool{}}
 }
 
-// open opens every address in the texts, and what their pages lead to.
+// open opens every address in the texts, and the addresses that their pages
+// lead to.
 func (s *scanner) open(texts ...string) {
 	var found []string
 	for _, text := range texts {
@@ -59,7 +62,8 @@ func (s *scanner) open(texts ...string) {
 	}
 }
 
-// visit opens one address of the server and returns what its page leads to.
+// visit opens one address of the server, and returns the addresses that its
+// page leads to.
 func (s *scanner) visit(address string) (further []string) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host != s.base.Host || s.seen[address] || len(s.asked) >= mostAddresses {
@@ -95,8 +99,8 @@ func (s *scanner) request(method, address, opener string) []string {
 	return leadsTo(page, res.Request.URL)
 }
 
-// leadsTo lists where the links and the forms of a page go, with what its
-// fields hold already.
+// leadsTo lists the targets of the links and forms of a page. A form's address
+// carries the values that its fields already have.
 func leadsTo(page []byte, at *url.URL) []string {
 	doc, err := html.Parse(bytes.NewReader(page))
 	if err != nil {
@@ -117,7 +121,7 @@ func leadsTo(page []byte, at *url.URL) []string {
 		}
 	}
 	if len(filled) > 0 {
-		// A form that was sent by GET would carry its buttons so.
+		// A form with the method GET would send its buttons in this way.
 		to := *at
 		to.RawQuery = filled.Encode()
 		found = append(found, to.String())
@@ -134,8 +138,8 @@ func attribute(node *html.Node, key string) string {
 	return ""
 }
 
-// scanned opens everything in every message of the lab; afterwards every
-// question is as it was.
+// scanned opens every address in every message of the lab, and checks that no
+// question has changed.
 func (l *lab) scanned() {
 	l.Helper()
 	before := l.states()
@@ -156,7 +160,7 @@ func (l *lab) scanned() {
 	}
 }
 
-// states says of every question of the lab how it stands.
+// states describes the current state of each question of the lab.
 func (l *lab) states() []string {
 	l.Helper()
 	var all []string

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// away begins the subject of a reply by a machine that says so nowhere else. A
-// person's reply begins with ours.
+// away matches the beginning of the subject of an automatic reply that no
+// header declares as one. A person's reply begins with the subject of our mail.
 var away = regexp.MustCompile(`(?i)^(automatic reply|auto(matic)?[- ]?(reply|response)|out of (the )?office|automatische (antwort|nachricht)|abwesenheit|réponse automatique|respuesta automática|risposta automatica|automatisch antwoord)`)
 
-// automatic says why a mail was not written by a person; empty where one wrote
-// it. No such mail counts, and none is answered: two machines could go on for
-// ever.
+// automatic says why a mail was not written by a person. It is empty if a
+// person wrote it. An automatic mail never counts and is never answered,
+// because two machines could write to each other forever.
 func (r *reply) automatic() string {
 	get := func(name string) string { return strings.ToLower(strings.TrimSpace(r.header.Get(name))) }
 	if kind, _, _ := r.header.ContentType(); kind == "multipart/report" || kind == "message/delivery-status" || r.header.Has("X-Failed-Recipients") {

@@ -17,14 +17,14 @@ type Channel struct {
 	*config
 	env notice.Env
 	log *slog.Logger
-	// told bounds the mails that say what became of a reply, per person; ended
-	// holds which ends were told. Only Listen uses them.
+	// told limits the mails about replies, per person. ended holds the ends
+	// that a person was told. Only Listen uses them.
 	told  map[string]*rate.Limiter
 	ended map[string]bool
 	now   func() time.Time
 }
 
-// Open makes a channel of its settings. It connects to nothing.
+// Open makes a channel from its settings. It connects to nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	c, err := readSettings(raw)
 	if err != nil {
@@ -37,18 +37,18 @@ func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	return &Channel{config: c, env: env, log: log, told: map[string]*rate.Limiter{}, ended: map[string]bool{}, now: time.Now}, nil
 }
 
-// sent is what the channel needs to know of a mail later.
+// sent is the data by which the channel finds a mail later.
 type sent struct {
 	MessageID  string   `json:"message_id"`
 	References []string `json:"references,omitempty"`
 	Subject    string   `json:"subject"`
 	To         string   `json:"to"`
-	// Ended says of which end the person was told already.
+	// Ended is the end that the person was told already.
 	Ended string `json:"ended,omitempty"`
 }
 
-// Send sends the mail of a notice. A mail that is sent again is the same, with
-// the same Message-ID.
+// Send sends the mail of a notice. A repeated mail is identical and has the
+// same Message-ID.
 func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
 	if n.To.Email == "" {
 		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "%s has no mail address", n.To.Handle).
@@ -61,9 +61,10 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 	return c.deliver(ctx, l)
 }
 
-// Update sends a short mail into the same thread when the question has ended;
-// mails cannot be changed. It sends none to whoever answered by mail, because
-// they were told so, and none twice.
+// Update sends a short mail into the same thread when the question has ended,
+// because mails cannot be changed. It sends none to a person who answered by
+// mail, because the confirmation said so already. It never sends the same end
+// twice.
 func (c *Channel) Update(ctx context.Context, n *notice.Notice, before notice.Receipt) (notice.Receipt, error) {
 	if n.Outcome == nil {
 		return before, nil
@@ -101,7 +102,7 @@ func answeredByMail(n *notice.Notice) bool {
 	return r.AnsweredBy != nil && r.AnsweredBy.ID != "" && r.AnsweredBy.ID == n.To.Member && r.Channel == Kind
 }
 
-// deliver hands a letter to the server.
+// deliver sends a letter over the mail server.
 func (c *Channel) deliver(ctx context.Context, l *letter) (notice.Receipt, error) {
 	msg, err := l.message(c.config)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Check connects to both servers and signs in, and says what is wrong with the
-// remedy as a hint.
+// Check connects to both servers and signs in. The error says what is wrong,
+// and its hint is the remedy.
 func (c *Channel) Check(ctx context.Context) error {
 	return errors.Join(c.checkSMTP(ctx), c.checkIMAP(ctx))
 }
@@ -50,7 +50,8 @@ func (c *Channel) checkIMAP(ctx context.Context) error {
 	return nil
 }
 
-// explain says what is wrong with a server and what to do.
+// explain turns a connection error into one that says what is wrong and what to
+// do.
 func explain(what, field string, err error) error {
 	var (
 		dns       *net.DNSError
@@ -97,7 +98,7 @@ func authFailed(text string) bool {
 	return false
 }
 
-// mailboxError is an error of a mailbox with its remedy.
+// mailboxError returns an error of a mailbox, with its remedy as the hint.
 func mailboxError(what string, err error) error {
 	e := fermata.Errorf(fermata.CodeUnavailable, "%s: %w", what, err)
 	if strings.Contains(what, "password") {

@@ -1,3 +1,3 @@
-// Package email carries questions by mail: it sends them over SMTP, one mail to
-// each person, and reads what people reply from a mailbox over IMAP.
+// Package email carries questions by mail. It sends them over SMTP, one mail to
+// each person, and reads the replies from a mailbox over IMAP.
 package email

@@ -2,5 +2,5 @@ package email
 
 import "time"
 
-// SetClock gives the limits of a channel another clock.
+// SetClock sets the clock for the limits of a channel.
 func (c *Channel) SetClock(now func() time.Time) { c.now = now }

@@ -8,9 +8,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// verdict tells a refusal of the recipient for good from trouble that may end.
-// Trouble with signing in is of the second kind: operators mend it. SMTP has no
-// word for how long to wait.
+// verdict makes an error final if the server refuses the recipient for good.
+// Other errors may go away, so they are retried. That includes a failed
+// sign-in, because operators can repair it. SMTP has no way to say how long to
+// wait.
 func verdict(err error) error {
 	var refused *gomail.SendError
 	if !errors.As(err, &refused) || refused.IsTemp() || refused.ErrorCode() < 500 {

@@ -8,10 +8,11 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// htmlText returns the text of an HTML mail. Lines that begin with > stand for
-// what the mail program marks as quoted, and the line of an original message
-// for a quoted mail whose end is not marked. Doubtful says that the person may
-// not have seen all of the text, or not as it is read.
+// htmlText returns the text of an HTML mail. A line that begins with > replaces
+// an element that the mail program marks as quoted. The line of an original
+// message begins a quoted mail whose end is not marked. The result doubtful
+// reports whether the person may not have seen all of the text, or may have
+// seen it differently.
 func htmlText(s string) (text string, doubtful bool) {
 	doc, err := html.Parse(strings.NewReader(s))
 	if err != nil {
@@ -24,16 +25,17 @@ func htmlText(s string) (text string, doubtful bool) {
 
 type htmlWriter struct {
 	b strings.Builder
-	// doubtful says that an element above an original may hide or alter text.
+	// doubtful reports whether an element above an original may hide or alter
+	// text.
 	doubtful bool
-	// original says that all that follows is of a quoted mail.
+	// original reports whether all that follows belongs to a quoted mail.
 	original bool
-	// all writes text that is hidden or quoted, too.
+	// all makes the writer include text that is hidden or quoted.
 	all bool
 }
 
-// Lines that stand for elements by which mail programs mark what is no text of
-// the person.
+// These lines replace elements by which mail programs mark text that the person
+// did not write.
 const (
 	quoteLine     = "> …"
 	originLine    = "-----Original Message-----"
@@ -58,7 +60,7 @@ func (w *htmlWriter) node(n *html.Node) {
 	case atom.Br:
 		w.b.WriteString("\n")
 	case atom.Img:
-		// Many mail programs show this in the place of the picture.
+		// Many mail programs show this text in place of the picture.
 		for _, a := range n.Attr {
 			if a.Key == "alt" && a.Val != "" {
 				w.text(" " + a.Val + " ")
@@ -78,8 +80,8 @@ func (w *htmlWriter) node(n *html.Node) {
 	}
 }
 
-// mark writes the line that stands for an element. Done says that nothing below
-// the element is text.
+// mark writes the line that replaces an element. done reports whether nothing
+// below the element is text of the person.
 func (w *htmlWriter) mark(n *html.Node) (done bool) {
 	switch {
 	case isQuote(n):
@@ -91,7 +93,7 @@ func (w *htmlWriter) mark(n *html.Node) (done bool) {
 	case hasName(n, "gmail_signature", "moz-signature", "signature"):
 		w.line(signatureLine)
 	case hasName(n, "moz-cite-prefix", "gmail_attr"):
-		// It introduces a quotation that comes next.
+		// It introduces the quotation that comes next.
 		return true
 	case hasName(n, "gmail_quote", "protonmail_quote", "tutanota_quote", "yahoo_quoted"):
 		return w.container(n)
@@ -102,8 +104,8 @@ func (w *htmlWriter) mark(n *html.Node) (done bool) {
 	return false
 }
 
-// container writes an element that holds a quotation and its introduction. What
-// stands behind the quotation is text.
+// container writes an element that holds a quotation and its introduction. The
+// text after the quotation is the person's.
 func (w *htmlWriter) container(n *html.Node) (done bool) {
 	if !hasQuote(n) {
 		w.line(originLine)
@@ -120,7 +122,7 @@ func (w *htmlWriter) container(n *html.Node) (done bool) {
 	return true
 }
 
-// hasQuote reports whether an element is a quotation or holds one.
+// hasQuote reports whether an element is a quotation or contains one.
 func hasQuote(n *html.Node) bool {
 	if isQuote(n) {
 		return true
@@ -160,7 +162,7 @@ func (w *htmlWriter) line(s string) {
 	w.b.WriteString(s + "\n")
 }
 
-// text writes text as a browser does: all space is one space.
+// text writes text as a browser does: any run of white space becomes one space.
 func (w *htmlWriter) text(s string) {
 	words := strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\r\n", r) }), " ")
 	soFar := w.b.String()
@@ -189,11 +191,11 @@ var blocks = map[atom.Atom]bool{
 	atom.H5: true, atom.H6: true, atom.Center: true, atom.Td: true, atom.Th: true,
 }
 
-// unseen finds styles under which nothing is seen: mails hide previews, and
-// text for filters, in such elements.
+// unseen matches styles that make an element invisible. Mails hide previews,
+// and text for filters, in such elements.
 var unseen = regexp.MustCompile(`(^|;)(display:none|visibility:hidden|mso-hide:all|opacity:0(\.0*)?|font-size:0[a-z%]*|max-height:0[a-z%]*)(!important)?(;|$)`)
 
-// isHidden reports whether a person does not see an element.
+// isHidden reports whether an element is invisible to a person.
 func isHidden(n *html.Node) bool {
 	for _, a := range n.Attr {
 		switch a.Key {

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// letter is a mail before it is packed.
+// letter is a mail before it is encoded.
 type letter struct {
 	To         mail.Address
 	Subject    string
@@ -17,21 +17,22 @@ type letter struct {
 	InReplyTo  string
 	References []string
 	ReplyTo    string
-	// Auto is what kind of automatic mail it is (RFC 3834).
+	// Auto is the kind of automatic mail (RFC 3834).
 	Auto string
-	// Delivery, Question and Status are for people's filters and for support.
+	// Delivery, Question and Status help people to filter mails, and help in
+	// support.
 	Delivery, Question, Status string
 	Text, HTML                 string
 }
 
-// addQuestion adds the question of the mail, and its state.
+// addQuestion adds the question of the mail and its status.
 func (l *letter) addQuestion(q *fermata.Question) {
 	if q != nil {
 		l.Question, l.Status = q.ID, string(q.Status)
 	}
 }
 
-// message packs a letter. The same letter makes the same Message-ID.
+// message encodes a letter. The same letter always gets the same Message-ID.
 func (l *letter) message(c *config) (*gomail.Msg, error) {
 	msg := gomail.NewMsg()
 	if err := msg.FromFormat(c.from.Name, c.from.Address); err != nil {
@@ -54,9 +55,9 @@ func (l *letter) message(c *config) (*gomail.Msg, error) {
 	msg.SetMessageIDWithValue(strings.Trim(l.MessageID, "<>"))
 	for name, value := range map[gomail.Header]string{
 		"In-Reply-To": l.InReplyTo, "References": strings.Join(l.References, "\r\n "),
-		// Nobody's out-of-office reply shall answer.
+		// These headers keep out-of-office programs from replying.
 		"Auto-Submitted": l.Auto, "X-Auto-Response-Suppress": "OOF, AutoReply",
-		// Filters of people sort by it.
+		// People filter their mail by these headers.
 		"List-Id":            "Fermata <fermata." + c.domain() + ">",
 		"X-Fermata-Delivery": l.Delivery, "X-Fermata-Question": l.Question, "X-Fermata-Status": l.Status,
 	} {
@@ -69,5 +70,6 @@ func (l *letter) message(c *config) (*gomail.Msg, error) {
 	return msg, nil
 }
 
-// content is what is kept of a mail that was sent: what a person read.
+// content returns the part of a sent mail that is stored: the text that the
+// person read.
 func (l *letter) content() string { return "Subject: " + l.Subject + "\n\n" + l.Text }

@@ -10,13 +10,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// A mailbox that cannot be reached is tried again after these times.
+// The pause before Listen connects to an unreachable mailbox again doubles from firstRest to longRest. Each pause is
+// randomized.
 const (
 	firstRest = time.Second
 	longRest  = 5 * time.Minute
 )
 
-// Listen reads replies until ctx ends. It connects again as often as it takes.
+// Listen reads replies until ctx ends. It connects again as often as needed.
 func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
 	if c.imap == nil {
 		<-ctx.Done()
@@ -68,8 +69,7 @@ func (c *Channel) listenOnce(ctx context.Context, hear notice.Hear) error {
 	}
 }
 
-// look reads what came since the last look, and returns how far the mailbox was
-// read.
+// look reads the mails that came since the last look, and returns how far the mailbox was read.
 func (c *Channel) look(ctx context.Context, box *mailbox, hear notice.Hear) (*place, error) {
 	at, err := c.loadPlace(ctx, box.validity)
 	if err != nil {
@@ -104,12 +104,11 @@ func (c *Channel) look(ctx context.Context, box *mailbox, hear notice.Hear) (*pl
 	return at, c.payAll(ctx, at)
 }
 
-// read deals with one mail. Done is false for one that has to be looked at
-// again.
+// read processes one mail. done is false if the mail must be looked at again.
 func (c *Channel) read(ctx context.Context, box *mailbox, m incoming, at *place, hear notice.Hear) (done bool, err error) {
 	r, err := c.readHeader(m.header)
 	if err != nil || !r.isOurs() {
-		// The mailbox may have other uses: what is not ours stays as it is.
+		// The mailbox may have other uses, so mails that are not ours stay unchanged.
 		return true, nil //nolint:nilerr // what cannot be read is not ours
 	}
 	log := c.log.With("message", r.id(m.header), "delivery", r.delivery)
@@ -145,11 +144,11 @@ func (c *Channel) read(ctx context.Context, box *mailbox, m incoming, at *place,
 	}
 	at.remember(r.id(m.header))
 	at.pass(m.uid, true)
-	// Other mails of this look may take long, or never end.
+	// Store the place after each mail, because the other mails of this look may take long, or never end.
 	return true, errors.Join(c.fileMail(box, m), c.storePlace(ctx, at))
 }
 
-// inbound is what a reply says; sent are the words of what it replies to.
+// inbound turns a reply into an Inbound. sent are the words of the mail that it replies to.
 func (c *Channel) inbound(r *reply, m incoming, said said, sent wordSet) *notice.Inbound {
 	secret, whole := cutOpenOnly(r.token)
 	local, _, _ := strings.Cut(r.from.Address, "@")
@@ -158,7 +157,7 @@ func (c *Channel) inbound(r *reply, m incoming, said said, sent wordSet) *notice
 		ID: r.id(m.header), Reply: secret, Delivery: r.delivery, Text: text, Signature: signature, At: m.at,
 		From: notice.Identity{Kind: Kind, ID: r.from.Address, Name: r.from.Name},
 	}
-	// A server vouches for a domain. Only the secret shows that the person got the mail.
+	// A mail server vouches only for a domain. Only the secret shows that the person received the mail.
 	switch p, why := c.prove(r); {
 	case p == forged:
 		in.From.Denied = "your mail server did not vouch that the mail comes from " + r.from.Address + " (" + why + ")"
@@ -178,5 +177,5 @@ func (c *Channel) inbound(r *reply, m incoming, said said, sent wordSet) *notice
 	return in
 }
 
-// fileMail marks a mail as dealt with.
+// fileMail marks a mail as processed.
 func (c *Channel) fileMail(box *mailbox, m incoming) error { return box.fileMail(m.uid, c.moveTo) }

@@ -13,7 +13,7 @@ import (
 	mailserver "github.com/fermata-hq/fermata/test/standin/email"
 )
 
-// reply drafts a reply of ada to her newest mail and sends it.
+// reply drafts a reply of ada to mail m, and sends it.
 func (w *world) reply(p mailserver.Program, m *mailserver.Mail, text string) {
 	w.t.Helper()
 	to := m.Header.Get("Reply-To")
@@ -47,7 +47,7 @@ func TestEveryMailProgramCanReply(t *testing.T) {
 				t.Errorf("%s: the reply is from %+v", p, in.From)
 			}
 			if mails++; mails > 11 {
-				continue // more are not sent to one person within an hour
+				continue // no more are sent to one person within an hour
 			}
 			told := w.mail("ada", mails)
 			if !strings.Contains(told.Plain, fmt.Sprintf("Heard by %s: number %d.", p, i)) || told.Header.Get("Auto-Submitted") != "auto-replied" || !strings.HasPrefix(told.Subject(), "Re: ") {
@@ -64,7 +64,7 @@ func TestEveryMailProgramCanReply(t *testing.T) {
 	}
 }
 
-// awaitSeen waits until all of n mails of a mailbox are marked as read.
+// awaitSeen waits until all n mails of a mailbox are marked as read.
 func (w *world) awaitSeen(name string, n int) {
 	w.t.Helper()
 	patience.Await(w.t, fmt.Sprintf("%d mails are marked as read", n), func() bool {
@@ -96,14 +96,14 @@ func TestARefusedReplyCanBeSaidAgain(t *testing.T) {
 	if !strings.Contains(told.Plain, `"C" is no option`) || !strings.Contains(told.Plain, "https://fermata.example/questions/q_1") {
 		t.Errorf("told %q", told.Plain)
 	}
-	// The reply to what was told is bound as the first one was.
+	// A reply to the answer is bound in the same way as a reply to the question.
 	w.reply(mailserver.Outlook, told, "A")
 	if in := w.next(); in.Text != "A" || in.Reply != secret || in.From.Email == "" {
 		t.Errorf("heard %+v", in)
 	}
 }
 
-// plain is a mail of a person to the channel, with more headers.
+// plain returns a mail of a person to the channel, with additional headers.
 func plain(id, from, to, headers string) []byte {
 	return fmt.Appendf(nil, "From: %s\nTo: %s\nSubject: Re: Question\nMessage-ID: <%s@people.test>\n%sMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n\nA\n", from, to, id, headers)
 }
@@ -138,7 +138,7 @@ func TestMailsOfMachinesAreNeitherHeardNorAnswered(t *testing.T) {
 	}
 	n := len(machines) + 8
 	w.mails("fermata", n)
-	// A question to a full mailbox comes back as a real report.
+	// A question to a full mailbox brings back a real bounce report.
 	away := asked()
 	away.To.Email = mailserver.Address("full")
 	w.send(c, away)
@@ -199,8 +199,7 @@ func TestTheSenderIsWhomTheServerVouchesFor(t *testing.T) {
 	w.awaitSeen("fermata", 5)
 	stop()
 
-	// Where the server is not named, its header can speak against a mail, and
-	// the secret has to bind it.
+	// Without a named server, the header can count against a mail, and the secret must bind the mail to the question.
 	w.store.values = map[string]string{}
 	stop = w.listen(w.open(map[string]any{"authserv_id": nil}))
 	inject("secret", "")
@@ -240,7 +239,7 @@ func TestARepeatedMailCountsOnce(t *testing.T) {
 	w.submit("ada", again, replyTo)
 	w.submit("ada", again, replyTo)
 	w.submit("ada", plain("last", adas, replyTo, ""), replyTo)
-	// The server delivers them side by side.
+	// The server delivers them at the same time, in any order.
 	heard := []string{w.next().ID, w.next().ID}
 	slices.Sort(heard)
 	if want := []string{"last@people.test", "same@people.test"}; !slices.Equal(heard, want) {
@@ -255,7 +254,7 @@ func TestARepeatedMailCountsOnce(t *testing.T) {
 func TestReadingGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, mailserver.Options{})
-	// What lay there unread before the channel was made is read, once.
+	// Unread mails from before the channel was made are read, once.
 	w.submit("ada", plain("before", adas, replyTo, ""), replyTo)
 	w.mails("fermata", 1)
 	stop := w.listen(w.open(nil))
@@ -265,7 +264,7 @@ func TestReadingGoesOnWhereItStopped(t *testing.T) {
 	w.awaitSeen("fermata", 1)
 	stop()
 
-	// The server is away, and mails wait in it.
+	// The channel is not running, and mails wait on the server.
 	w.submit("ada", plain("while", adas, replyTo, ""), replyTo)
 	w.mails("fermata", 2)
 	stop = w.listen(w.open(nil))
@@ -284,7 +283,7 @@ func TestReadingGoesOnWhereItStopped(t *testing.T) {
 	w.awaitSeen("fermata", 3)
 	stop()
 
-	// Another life of the mailbox: no mail is lost, none counts twice.
+	// The mailbox got a new UIDVALIDITY: no mail is lost, and none counts twice.
 	w.store.values["mailbox"] = strings.Replace(w.store.values["mailbox"], `"validity":`, `"validity":1`, 1)
 	w.submit("ada", plain("life", adas, replyTo, ""), replyTo)
 	w.mails("fermata", 4)
@@ -309,7 +308,7 @@ func TestAReplyThatCannotBeTakenYetIsBroughtAgain(t *testing.T) {
 	w.awaitSeen("fermata", 1)
 	stop()
 
-	// It stays to be done over an end of the program.
+	// The open work survives a restart.
 	w.say(notice.Verdict{Counted: true, Words: "It counted."}, 1000)
 	stop = w.listen(w.open(nil))
 	w.submit("ada", plain("two", adas, replyTo, ""), replyTo)
@@ -403,7 +402,7 @@ func TestCheckSaysTheRemedy(t *testing.T) {
 	}
 }
 
-// hints collects the remedies of joined errors.
+// hints collects the hints of joined errors.
 func hints(err error) []string {
 	var all []string
 	switch e := err.(type) { //nolint:errorlint // it walks the tree
@@ -437,7 +436,7 @@ func TestALargeFileAboveTheText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, mailserver.Options{})
 	w.listen(w.open(nil))
-	file := strings.Repeat(strings.Repeat("QUFB", 18)+"\n", 6000) // more than is read at first
+	file := strings.Repeat(strings.Repeat("QUFB", 18)+"\n", 6000) // longer than the first read
 	mail := "From: " + adas + "\nTo: " + replyTo + "\nSubject: Re: Question\nMessage-ID: <file@people.test>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n" +
 		"--b\nContent-Type: image/png; name=x.png\nContent-Transfer-Encoding: base64\n\n" + file + "\n--b\nContent-Type: text/plain; charset=utf-8\n\nB\n--b--\n"
 	w.submit("ada", []byte(mail), replyTo)
@@ -458,8 +457,7 @@ func TestHTMLThatMayHideTextDecidesNothing(t *testing.T) {
 	}
 }
 
-// Where it cannot be told what the person wrote, the reply decides nothing, and
-// the person is told why.
+// If the person's words cannot be told from other text, the reply decides nothing. The person is told why.
 func TestAReplyThatIsNotReadWholeDecidesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, mailserver.Options{})

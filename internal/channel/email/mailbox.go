@@ -14,13 +14,13 @@ import (
 
 const (
 	connectWithin = 30 * time.Second
-	// idleFor is how long the server is left alone: a connection that died
-	// unnoticed is found then.
+	// idleFor is the longest wait without a command to the server. A connection
+	// that died unnoticed is found after it.
 	idleFor = 4 * time.Minute
-	// backTo is how far back unread mails are looked at in a mailbox of which
-	// nothing is known.
+	// backTo is how far back unread mails are read in a mailbox that Fermata
+	// does not know yet.
 	backTo = 14 * 24 * time.Hour
-	// atOnce is how many headers are fetched by one command.
+	// atOnce is how many headers one command fetches.
 	atOnce = 50
 )
 
@@ -28,15 +28,17 @@ const (
 type mailbox struct {
 	client   *imapclient.Client
 	validity uint32
-	// next is the UID of the next mail when the mailbox was opened.
+	// next is the UID that the next mail was to get when the mailbox was
+	// opened.
 	next imap.UID
-	// idles says that the server tells of new mail by itself, and came is told.
+	// idles reports whether the server announces new mail (IDLE). came receives
+	// a value for each announcement.
 	idles bool
 	came  chan struct{}
 	stop  func() bool
 }
 
-// incoming is a mail of which the header is known.
+// incoming is a mail whose header was read.
 type incoming struct {
 	uid    imap.UID
 	header []byte
@@ -51,14 +53,15 @@ func (c *Channel) openMailbox(ctx context.Context) (*mailbox, error) {
 		return nil, err
 	}
 	box.client = client
-	// The library's commands know no context.
+	// The commands of the library take no context.
 	box.stop = context.AfterFunc(ctx, func() { _ = client.Close() })
 	if err := client.Login(c.imap.user, c.imap.password).Wait(); err != nil {
 		box.close()
 		return nil, mailboxError("the mailbox refused the user or the password", err)
 	}
 	if c.moveTo != "" {
-		// It is there already, or moving will say what is wrong.
+		// An error is ignored: the folder may exist already. If not, moving a
+		// mail reports the problem.
 		_ = client.Create(c.moveTo, nil).Wait()
 	}
 	selected, err := client.Select(c.mailbox, nil).Wait()
@@ -81,7 +84,7 @@ func (b *mailbox) handler() *imapclient.UnilateralDataHandler {
 	}}
 }
 
-// dial connects. Only to this machine it goes without TLS.
+// dial connects. It uses TLS, except for a server on this machine.
 func (s *server) dial(ctx context.Context, handler *imapclient.UnilateralDataHandler) (*imapclient.Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()
@@ -90,7 +93,8 @@ func (s *server) dial(ctx context.Context, handler *imapclient.UnilateralDataHan
 	if err != nil {
 		return nil, err
 	}
-	// What a server says before it is one of the right kind may never come.
+	// A server of another kind may never send the greeting that the library
+	// waits for.
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if s.tls {
 		secured := tls.Client(conn, s.config)
@@ -117,7 +121,7 @@ func (b *mailbox) close() {
 	_ = b.client.Close()
 }
 
-// find returns the mails that have to be looked at, in the order they came.
+// find returns the mails to look at, in the order in which they arrived.
 func (b *mailbox) find(at *place) ([]imap.UID, error) {
 	criteria := &imap.SearchCriteria{UID: []imap.UIDSet{{{Start: at.Next, Stop: 0}}}}
 	if at.fresh {
@@ -129,7 +133,7 @@ func (b *mailbox) find(at *place) ([]imap.UID, error) {
 	}
 	var uids []imap.UID
 	for _, uid := range data.AllUIDs() {
-		// The range n:* always has the last one.
+		// The range n:* always contains the last mail.
 		if uid >= at.Next {
 			uids = append(uids, uid)
 		}
@@ -141,7 +145,7 @@ func (b *mailbox) find(at *place) ([]imap.UID, error) {
 	return slices.Compact(uids), nil
 }
 
-// headers fetches the headers of mails. Some may be gone.
+// headers fetches the headers of mails. A mail may have been deleted meanwhile.
 func (b *mailbox) headers(uids []imap.UID) ([]incoming, error) {
 	section := &imap.FetchItemBodySection{Specifier: imap.PartSpecifierHeader, Peek: true}
 	found, err := b.client.Fetch(imap.UIDSetNum(uids...), &imap.FetchOptions{
@@ -157,13 +161,13 @@ func (b *mailbox) headers(uids []imap.UID) ([]incoming, error) {
 	mails := make([]incoming, 0, len(uids))
 	for _, uid := range uids {
 		m := have[uid]
-		m.uid = uid // one that is gone is passed like any other
+		m.uid = uid // a deleted mail is passed like any other
 		mails = append(mails, m)
 	}
 	return mails, nil
 }
 
-// body fetches so many bytes of a mail.
+// body fetches the first most bytes of a mail.
 func (b *mailbox) body(uid imap.UID, most int64) ([]byte, error) {
 	section := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: most}}
 	found, err := b.client.Fetch(imap.UIDSetNum(uid), &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{section}}).Collect()
@@ -173,8 +177,8 @@ func (b *mailbox) body(uid imap.UID, most int64) ([]byte, error) {
 	return found[0].FindBodySection(section), nil
 }
 
-// text returns the text of a mail. Where it may go on beyond what is read at
-// first, all of the mail is read.
+// text returns the text of a mail. It first reads the beginning. If the text
+// may continue after it, it reads the whole mail.
 func (b *mailbox) text(uid imap.UID) (said, error) {
 	body, err := b.body(uid, mostRead)
 	if err != nil || len(body) < mostRead {
@@ -190,7 +194,8 @@ func (b *mailbox) text(uid imap.UID) (said, error) {
 	return found, nil
 }
 
-// fileMail marks a mail as read, and moves it where that is wanted.
+// fileMail marks a mail as read, and moves it to the folder to, if one is
+// given.
 func (b *mailbox) fileMail(uid imap.UID, to string) error {
 	set := imap.UIDSetNum(uid)
 	flags := &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: []imap.Flag{imap.FlagSeen}}
@@ -204,7 +209,7 @@ func (b *mailbox) fileMail(uid imap.UID, to string) error {
 	return err
 }
 
-// wait returns when new mail may have come, and at the latest after a time.
+// wait returns when new mail may have arrived, and after most at the latest.
 func (b *mailbox) wait(ctx context.Context, most time.Duration) error {
 	timer := time.NewTimer(most)
 	defer timer.Stop()

@@ -11,10 +11,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// owed is what a person is still to be told of a reply.
+// owed is a message about a reply that a person has not received yet.
 type owed struct {
 	To string `json:"to"`
-	// ID names the reply, References its thread.
+	// ID is the Message-ID of that message. References are the ids of its thread.
 	ID         string   `json:"id"`
 	References []string `json:"references,omitempty"`
 	Subject    string   `json:"subject"`
@@ -24,8 +24,8 @@ type owed struct {
 }
 
 const (
-	// mostOwed bounds how many replies are gathered; mostOwedTo those of one
-	// person. Of the same thread and the same words one is enough.
+	// mostOwed is how many messages are gathered at most. mostOwedTo is how many for one person. Messages of the same
+	// thread with the same words are gathered once.
 	mostOwed   = 2000
 	mostOwedTo = 100
 )
@@ -38,7 +38,7 @@ func (c *Channel) owed(r *reply, v notice.Verdict) owed {
 	}
 }
 
-// owe keeps what a person is to be told later.
+// owe stores what to tell a person later.
 func (at *place) owe(o owed) {
 	same := func(other owed) bool {
 		return other.To == o.To && other.Subject == o.Subject && other.Words == o.Words && other.Open == o.Open
@@ -52,7 +52,7 @@ func (at *place) owe(o owed) {
 	}
 }
 
-// leaveOut drops what a person is to be told, and counts it for the next mail.
+// leaveOut drops a gathered message, and counts it for the next mail.
 func (at *place) leaveOut(o owed) {
 	if at.LeftOut == nil {
 		at.LeftOut = map[string]int{}
@@ -61,8 +61,8 @@ func (at *place) leaveOut(o owed) {
 	at.pay([]owed{o})
 }
 
-// oldestOwed returns what is owed for the longest to a person to whom more is owed, so
-// that everybody is left a mail that tells how many were left out.
+// oldestOwed returns the oldest message to a person with more than one. So every person keeps at least one mail, which
+// says how many were left out.
 func (at *place) oldestOwed() owed {
 	count := map[string]int{}
 	for _, o := range at.Owed {
@@ -76,7 +76,7 @@ func (at *place) oldestOwed() owed {
 	return at.Owed[0]
 }
 
-// owedTo lists what one person is to be told.
+// owedTo lists the gathered messages to one person.
 func (at *place) owedTo(address string) []owed {
 	var mine []owed
 	for _, o := range at.Owed {
@@ -87,15 +87,14 @@ func (at *place) owedTo(address string) []owed {
 	return mine
 }
 
-// pay drops what was told.
+// pay removes the messages that were sent.
 func (at *place) pay(told []owed) {
 	at.Owed = slices.DeleteFunc(at.Owed, func(o owed) bool {
 		return slices.ContainsFunc(told, func(t owed) bool { return t.ID == o.ID })
 	})
 }
 
-// payAll mails every person who may be mailed again what became of the replies
-// that were gathered.
+// payAll mails the gathered messages to every person who may be mailed again.
 func (c *Channel) payAll(ctx context.Context, at *place) error {
 	var people []string
 	for _, o := range at.Owed {
@@ -121,8 +120,8 @@ func (c *Channel) payAll(ctx context.Context, at *place) error {
 	return nil
 }
 
-// gather mails what became of several replies of one person. Each is named by its
-// subject and its question's page; leftOut is how many more there were.
+// gather mails what became of several replies of one person. The mail names each reply by its subject and its
+// question's page. leftOut is how many more replies there were.
 func (c *Channel) gather(ctx context.Context, all []owed, leftOut int) error {
 	last := all[len(all)-1]
 	l := &letter{
@@ -158,8 +157,7 @@ func (c *Channel) gather(ctx context.Context, all []owed, leftOut int) error {
 	return c.post(ctx, l)
 }
 
-// rest returns how long to wait for new mail at most: until somebody may be
-// told what is owed, where that comes first.
+// rest returns how long to wait for new mail: the time most, but at most owedLook while messages are gathered.
 func (at *place) rest(most time.Duration) time.Duration {
 	if len(at.Owed) > 0 {
 		return min(most, owedLook)
@@ -167,5 +165,5 @@ func (at *place) rest(most time.Duration) time.Duration {
 	return most
 }
 
-// owedLook is how often is looked whether what is owed may be told.
+// owedLook is the interval at which the channel checks whether gathered messages may be sent.
 const owedLook = time.Minute

@@ -15,7 +15,8 @@ func TestNothingOwedIsDroppedInSilence(t *testing.T) {
 	if kept := len(at.owedTo("ada@x.test")); kept != mostOwedTo || at.LeftOut["ada@x.test"] != said-kept {
 		t.Errorf("%d are kept and %d counted", kept, at.LeftOut["ada@x.test"])
 	}
-	// However many people are owed something, each with several keeps one.
+	// Even if there are many people with several messages, each person keeps
+	// one.
 	const people = 900
 	for n := range 3 {
 		for i := range people {

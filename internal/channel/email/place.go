@@ -10,30 +10,32 @@ import (
 
 const (
 	placeKey = "mailbox"
-	// mostSeen is how many ids of mails are remembered, so that one that
-	// arrives twice counts once; delivery remembers longer.
+	// mostSeen is how many ids of mails are remembered, so that a mail that
+	// arrives twice counts once. The delivery side remembers them longer.
 	mostSeen = 200
-	// mostTries is how often telling a person is tried before it is gathered with
-	// what is told later.
+	// mostTries is how many attempts are made to tell a person. After that, the
+	// message is gathered for a later mail.
 	mostTries = 5
 	mostAgain = 1000
 )
 
-// place is how far a mailbox was read.
+// place is the position up to which a mailbox was read.
 type place struct {
-	// Validity tells one life of the mailbox from another: UIDs hold within it.
+	// Validity is the UIDVALIDITY of the mailbox. UIDs are valid only together
+	// with it.
 	Validity uint32 `json:"validity"`
 	// Next is the first UID that was not seen yet.
 	Next imap.UID `json:"next"`
-	// Again are the mails before it that have to be looked at once more, with
-	// how often that was tried.
+	// Again are the mails before Next that must be looked at again, with the
+	// number of attempts.
 	Again map[imap.UID]int `json:"again,omitempty"`
 	Seen  []string         `json:"seen,omitempty"`
-	// Owed is what people are still to be told of replies.
+	// Owed are the messages about replies that people have not received yet.
 	Owed []owed `json:"owed,omitempty"`
-	// LeftOut counts, by address, what was dropped because too much was owed.
+	// LeftOut counts the messages that were dropped because there were too
+	// many, by address.
 	LeftOut map[string]int `json:"left_out,omitempty"`
-	// fresh says that nothing is known of the mailbox yet.
+	// fresh reports whether the mailbox is not known yet.
 	fresh bool
 }
 
@@ -49,7 +51,8 @@ func (c *Channel) loadPlace(ctx context.Context, validity uint32) (*place, error
 		}
 	}
 	if at.Validity != validity || at.Next == 0 {
-		// What the UIDs were is void, what was read is not.
+		// The old UIDs are void. The ids of the mails that were read remain
+		// valid.
 		at = place{Validity: validity, Seen: at.Seen, Owed: at.Owed, LeftOut: at.LeftOut, fresh: true}
 	}
 	if at.Again == nil {
@@ -69,8 +72,8 @@ func (c *Channel) storePlace(ctx context.Context, at *place) error {
 	return c.env.Store(ctx, placeKey, string(text))
 }
 
-// start begins with the mails that are there, the last of them if they are too
-// many, and goes on with those that come.
+// start begins with the existing mails: the last mostAgain of them, if there
+// are more. It continues at next with the mails that arrive later.
 func (at *place) start(uids []imap.UID, next imap.UID) []imap.UID {
 	uids = uids[max(0, len(uids)-mostAgain):]
 	for _, uid := range uids {
@@ -80,7 +83,7 @@ func (at *place) start(uids []imap.UID, next imap.UID) []imap.UID {
 	return uids
 }
 
-// pass goes on behind a mail.
+// pass moves the place past a mail.
 func (at *place) pass(uid imap.UID, done bool) {
 	at.Next = max(at.Next, uid+1)
 	switch {

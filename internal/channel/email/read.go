@@ -15,15 +15,16 @@ import (
 	"github.com/emersion/go-message/textproto"
 )
 
-// reply is a mail that came in.
+// reply is a mail that arrived.
 type reply struct {
 	header mail.Header
 	named
-	// from is the one who wrote it; empty where that is not one address.
+	// from is the author. It is empty if the mail does not have exactly one
+	// From address.
 	from netmail.Address
 }
 
-// readHeader reads what the headers of a mail say.
+// readHeader reads the headers of a mail.
 func (c *config) readHeader(raw []byte) (*reply, error) {
 	h, err := textproto.ReadHeader(bufio.NewReader(bytes.NewReader(raw)))
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -38,7 +39,8 @@ func (c *config) readHeader(raw []byte) (*reply, error) {
 			c.nameByAddress(&r.named, fields.Value())
 		}
 	}
-	// The mail that is replied to comes first, then the latest before it.
+	// The id of the mail that was replied to comes first, then the ids before
+	// it, latest first.
 	ids := strings.Fields(r.header.Get("References"))
 	for _, id := range strings.Fields(r.header.Get("In-Reply-To")) {
 		c.name(&r.named, id)
@@ -61,7 +63,7 @@ func (c *config) nameByAddress(n *named, field string) {
 	}
 }
 
-// count says how often a header stands there.
+// count returns how often a header occurs.
 func (r *reply) count(name string) int {
 	n := 0
 	for fields := r.header.FieldsByKey(name); fields.Next(); {
@@ -70,10 +72,10 @@ func (r *reply) count(name string) int {
 	return n
 }
 
-// isOurs reports whether the mail names a question of ours.
+// isOurs reports whether the mail names a question of this server.
 func (r *reply) isOurs() bool { return r.token != "" || r.delivery != "" }
 
-// id names the mail: the same one counts once.
+// id identifies the mail. A mail with the same id counts once.
 func (r *reply) id(raw []byte) string {
 	if id, err := r.header.MessageID(); err == nil && id != "" {
 		return id
@@ -82,19 +84,19 @@ func (r *reply) id(raw []byte) string {
 }
 
 const (
-	// mostRead is how many bytes of a mail are read at first: what a person
-	// writes stands at its top, mostly. Where a file stands above it, so many
-	// bytes are read as mail servers take of a mail.
+	// mostRead is how many bytes of a mail are read at first. The person's
+	// words are mostly at the top. If a file comes before them, largeRead bytes
+	// are read, as many as mail servers accept.
 	mostRead  = 256 << 10
 	largeRead = 64 << 20
-	// longestPart is how many bytes of a text are read, with what it quotes, and
-	// longestReply how many are handed on.
+	// longestPart is how many bytes of a text are read, with its quotations.
+	// longestReply is how many are passed on.
 	longestPart  = 1 << 20
 	longestReply = 64 << 10
 	deepest      = 8
 )
 
-// What may be wrong with a mail, and what helps.
+// These are the doubts about a mail, and their remedies.
 const (
 	mayHideDoubt  = "the mail is in HTML alone, with a style or an element that may hide a part of the text or change how it reads"
 	severalDoubt  = "the mail has more text than the one part that is read"
@@ -105,8 +107,8 @@ const (
 	quoteRemedy   = "reply with the answer alone, and delete the mail that your program quotes"
 )
 
-// textOf returns the text of a mail, cut at what it quotes. It has a doubt where
-// the person may have seen other text than that.
+// textOf returns the text of a mail, cut at its quotations. It has a doubt if
+// the person may have seen a different text.
 func textOf(raw []byte) said {
 	e, err := message.Read(bytes.NewReader(raw))
 	if e == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
@@ -116,7 +118,7 @@ func textOf(raw []byte) said {
 	if len(texts) == 0 {
 		return said{}
 	}
-	// A file that is shown in place is not what the person wrote.
+	// A file that is shown inside the mail is not what the person wrote.
 	first := max(0, slices.IndexFunc(texts, func(t text) bool { return !t.isFile }))
 	found := split(texts[first].s)
 	switch {
@@ -131,18 +133,19 @@ func textOf(raw []byte) said {
 	return found
 }
 
-// text is a part of a mail that the person sees.
+// text is one part of a mail that the person sees.
 type text struct {
 	s       string
 	isPlain bool
-	// isFile says that it came as a file, and is shown in place.
+	// isFile reports whether the part came as a file and is shown inside the
+	// mail.
 	isFile bool
 	doubt  string
 }
 
-// textsOf finds all text of a mail that is shown. Of alternatives, which say the
-// same, it takes the plain one. A mail that was cut off still gives what stands
-// before the cut.
+// textsOf finds all the visible text of a mail. Alternatives have the same
+// content, so it takes the plain one. From a mail that was cut off it returns
+// the text before the cut.
 func textsOf(e *message.Entity, depth int) []text {
 	disposition, params, _ := e.Header.ContentDisposition()
 	if depth == 0 || strings.EqualFold(disposition, "attachment") {
@@ -180,8 +183,8 @@ func textsOf(e *message.Entity, depth int) []text {
 	return []text{found}
 }
 
-// textsOfParts finds the text of the parts of a mail: of alternatives the first
-// that is plain, or else the last.
+// textsOfParts finds the text of the parts of a mail. Of alternatives it takes
+// the first plain one, or else the last.
 func textsOfParts(parts message.MultipartReader, alternatives bool, depth int) (all []text) {
 	for {
 		part, err := parts.NextPart()
@@ -200,7 +203,7 @@ func textsOfParts(parts message.MultipartReader, alternatives bool, depth int) (
 	}
 }
 
-// unflow joins the lines that a mail program broke (RFC 3676).
+// unflow joins the lines that a mail program broke (format=flowed, RFC 3676).
 func unflow(s string, delsp bool) string {
 	var b strings.Builder
 	lines := strings.Split(s, "\n")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// FuzzHeader reads any header as that of a reply: nobody is believed for whom the mail server does not vouch, and nobody whose mail
-// has not the secret.
+// FuzzHeader reads any header as the header of a reply. A sender is never trusted without a mail server that vouches,
+// or without the secret in the mail.
 func FuzzHeader(f *testing.F) {
 	const server = "mx.example.com"
 	vouched := "Authentication-Results: " + server + "; dmarc=pass header.from=example.com\r\n"

@@ -21,25 +21,25 @@ var (
 	textLetter = texttemplate.Must(texttemplate.New("text").Parse(textSource))
 )
 
-// page is what both parts of a mail show.
+// page is the content that both parts of a mail show.
 type page struct {
 	Subject, Preheader string
-	// Text is the whole mail in plain words.
+	// Text is the whole mail as plain text.
 	Text string
-	// Head is one line of ours above the text of agents.
+	// Head is one line by Fermata above the text of agents.
 	Head, Title, Body string
 	Boxes             []box
 	Items             []item
-	// Missing says that the action is not shown.
+	// Missing says why the action is not shown.
 	Missing string
-	// Deadline says until when, How how to answer by a reply; Note is what the
-	// person should know of replies.
+	// Deadline says until when to answer. How says how to answer by a reply.
+	// Note is what the person should know about replies.
 	Deadline, Note string
 	How            []how
 	Buttons        []button
 	List           []entry
 	Facts          []string
-	// Hash is that of the action; Short the words of a short mail.
+	// Hash is the hash of the action. Short is the text of a short mail.
 	Hash, Short string
 }
 
@@ -59,7 +59,8 @@ type option struct {
 	Recommended, Danger      bool
 }
 
-// how is a part of an instruction; Code is to be typed as it stands.
+// how is one part of an instruction. If Code is set, Text is to be typed
+// exactly.
 type how struct {
 	Text string
 	Code bool
@@ -70,16 +71,16 @@ type button struct {
 	First      bool
 }
 
-// entry is a question of a digest.
+// entry is one question of a digest.
 type entry struct{ Title, Facts, Deadline, URL string }
 
-// render writes both parts of the mail. Whether the person may reply is said
-// in it.
+// render writes both parts of the mail. reply reports whether the person may
+// answer by a reply; the mail says so.
 func (l *letter) render(n *notice.Notice, reply bool, publicURL string) error {
 	p := page{Subject: l.Subject, Preheader: notice.Short(n), Note: note(n, reply), Buttons: buttons(n)}
 	shown := *n
 	if !reply {
-		// The plain text would tell to reply.
+		// Otherwise the plain text would ask for a reply.
 		shown.Decide = false
 	}
 	p.Text = strings.TrimRight(notice.Text(&shown), "\n")
@@ -108,7 +109,7 @@ func entries(n *notice.Notice, publicURL string) []entry {
 	return list
 }
 
-// addresses lists where the questions of a digest are.
+// addresses lists the addresses of the questions of a digest.
 func addresses(list []entry) string {
 	var b strings.Builder
 	for _, e := range list {
@@ -121,7 +122,7 @@ func addresses(list []entry) string {
 
 func (p *page) question(n *notice.Notice, reply bool) {
 	q := n.Question
-	// The headline without the title, which stands in the box of the agent.
+	// The title is left out here because the box of the agent's text has it.
 	untitled := *q
 	untitled.Title = ""
 	head := strings.TrimSuffix(notice.Headline(&notice.Notice{Purpose: n.Purpose, Question: &untitled}), ": ")
@@ -281,8 +282,8 @@ func actionWhole(n *notice.Notice) bool {
 	return tooLong == ""
 }
 
-// clipText is text of an agent, with nothing hidden in it, and no longer than a
-// mail should be.
+// clipText returns the text of an agent with hidden characters made visible,
+// cut to the length that a mail should have.
 func clipText(s string) string {
 	s = strings.Trim(s, "\n")
 	if short := cut(s, notice.LongestText); short != s {
@@ -291,7 +292,7 @@ func clipText(s string) string {
 	return notice.Clean(s)
 }
 
-// parts cuts an instruction at its backquotes and its indented lines.
+// parts splits an instruction at its backquotes and its indented lines.
 func parts(s string) []how {
 	var list []how
 	for i, part := range strings.Split(s, "`") {
@@ -303,8 +304,8 @@ func parts(s string) []how {
 }
 
 // unlinked writes text of an agent so that mail programs find no address in it
-// to make a link of: an element that shows nothing, and is not copied, stands
-// where they look.
+// and make no link of it. It puts an element that shows nothing and is not
+// copied at the places where they look.
 func unlinked(s string) template.HTML {
 	escaped := template.HTMLEscapeString(s)
 	return template.HTML(breaks.Replace(escaped)) //nolint:gosec // it was escaped, and only <wbr> is added

@@ -66,7 +66,7 @@ func TestAMailShowsTheQuestionInBothParts(t *testing.T) {
 	}
 }
 
-// visibleText is what a mail program shows of HTML.
+// visibleText returns the text that a mail program shows for HTML.
 func visibleText(t *testing.T, s string) string {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(s))
@@ -117,7 +117,7 @@ func TestTextOfAgentsStaysText(t *testing.T) {
 				t.Errorf("the mail has an element %s", node.Data)
 			}
 		}
-		// No stretch of text looks like an address to a mail program.
+		// No piece of text looks like an address to a mail program.
 		if node.Type == html.TextNode && (strings.Contains(node.Data, "://") || strings.Contains(node.Data, "evil.") || strings.Contains(node.Data, "@evil")) {
 			t.Errorf("a mail program could make a link of %q", node.Data)
 		}
@@ -229,14 +229,15 @@ func TestMailsOfAQuestionAreOneThread(t *testing.T) {
 	if words, _ := end.Links(); strings.Join(words, ",") != "Open the question" {
 		t.Errorf("the links at the end are %q", words)
 	}
-	// The same end once more says nothing new, nor does a change of an open one.
+	// The same end again sends nothing, and neither does a change of an open
+	// question.
 	if twice, err := c.Update(t.Context(), ended(first, "bob", "web"), after); err != nil || string(twice.Ref) != string(after.Ref) {
 		t.Errorf("the same end once more: %v, %s", err, twice.Ref)
 	}
 	if _, err := c.Update(t.Context(), first, receipt); err != nil {
 		t.Error(err)
 	}
-	// Whoever answered by mail was told there.
+	// A person who answered by mail was told there.
 	if _, err := c.Update(t.Context(), ended(first, "ada", "email"), receipt); err != nil {
 		t.Error(err)
 	}
@@ -272,8 +273,8 @@ func TestADigestIsOneMail(t *testing.T) {
 	}
 }
 
-// TestAMailSaysWhatAQuestionBelongsTo: a question and a digest name the task, the
-// project, the risk, the items and the votes, in both parts.
+// TestAMailSaysWhatAQuestionBelongsTo checks that a question and a digest name
+// the task, the project, the risk, the items and the votes, in both parts.
 func TestAMailSaysWhatAQuestionBelongsTo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, mailserver.Options{})

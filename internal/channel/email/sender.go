@@ -7,14 +7,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// Anybody can write any sender into a mail. What is known of it is what our
-// own mail server found out and wrote into Authentication-Results (RFC 8601).
+// Any sender can be written into a mail. The only evidence is what our own mail server found out and wrote into
+// Authentication-Results (RFC 8601).
 
-// proof says how well the sender of a mail is known.
+// proof says how well the sender of a mail is verified.
 type proof int
 
 const (
-	// unproven: the server said nothing. The secret in the reply has to do.
+	// unproven: the server said nothing, so the secret in the reply must be enough.
 	unproven proof = iota
 	// proven: the server vouches for the sender.
 	proven
@@ -22,10 +22,9 @@ const (
 	forged
 )
 
-// prove reads what the server found out about the sender, and says why a mail
-// counts as forged. Where the settings name the server, only its word counts
-// and it has to vouch. Otherwise the topmost header, which the last server
-// wrote, can only speak against a mail: the sender may have written it.
+// prove reads the findings of the server about the sender, and says why a mail counts as forged. If the settings name
+// the server, only its headers count and they must vouch for the sender. Otherwise only the topmost header is read,
+// because the last server wrote it. It can only count against a mail, because the sender may have written it.
 func (c *config) prove(r *reply) (p proof, why string) {
 	results, found := c.results(r)
 	if !found {
@@ -47,11 +46,10 @@ func (c *config) prove(r *reply) (p proof, why string) {
 	return p, ""
 }
 
-// Vouches reports whether a mail server vouches for who replies.
+// Vouches reports whether a mail server vouches for the authors of replies.
 func (c *config) Vouches() bool { return c.authServID != "" }
 
-// findings lists what the server found out, such as "dmarc=fail, spf=pass for
-// evil.test".
+// findings lists the findings of the server, such as "dmarc=fail, spf=pass for evil.test".
 func findings(results []result) string {
 	var all []string
 	for _, r := range results {
@@ -72,7 +70,7 @@ func findings(results []result) string {
 
 const longestFindings = 200
 
-// remedy says how a mail of the sender would count.
+// remedy says what the sender must do so that the mail counts.
 func (c *config) remedy(r *reply) string {
 	told := "send the reply from the mailbox of " + r.from.Address + " itself, over its own mail server"
 	if c.Vouches() {
@@ -81,8 +79,8 @@ func (c *config) remedy(r *reply) string {
 	return told
 }
 
-// results collects what the server wrote. Below its own Received stands what
-// the mail came with.
+// results collects the results that the server wrote. Everything below its own Received header came with the mail, so
+// it is not read.
 func (c *config) results(r *reply) (all []result, found bool) {
 	for fields := r.header.Fields(); fields.Next(); {
 		if found && (!c.Vouches() || strings.EqualFold(fields.Key(), "Received")) {
@@ -99,22 +97,22 @@ func (c *config) results(r *reply) (all []result, found bool) {
 	return all, found
 }
 
-// result is one method with what it found: dkim, pass and header.d.
+// result is the result of one method: its name, such as dkim, its value, such as pass, and properties, such as
+// header.d.
 type result struct {
 	method, value string
 	params        map[string]string
-	// contradicts says that it gives a property two values, or stands in a header that is not written as one is: it vouches for
-	// nobody.
+	// contradicts reports whether the result gives a property two values, or is in a malformed header. Such a result
+	// vouches for nobody.
 	contradicts bool
 }
 
 // keyword is the result of a method (RFC 8601 section 2.2).
 var keyword = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
-// readResults reads the header. Comments and quoted texts go first: servers
-// write into them what the sender said, and it could hold results. So could an address
-// that a server has not quoted: then something stands there that is no result. Only
-// version 1 of the header is known.
+// readResults reads the header. It removes comments and quoted texts first, because servers write the sender's words
+// into them, and those words could look like results. So could an address that a server did not quote: then the header
+// has a part that is not a result, and counts as malformed. Only version 1 of the header is known.
 func readResults(s string) (id string, results []result) {
 	head, rest, _ := strings.Cut(bare(s), ";")
 	words := strings.Fields(head)
@@ -147,8 +145,8 @@ func readResults(s string) (id string, results []result) {
 	return id, results
 }
 
-// bare takes comments and quoted texts out of a header (RFC 5322). What does
-// not end is left out to the end.
+// bare removes comments and quoted texts from a header (RFC 5322). A comment or a quoted text without an end is removed
+// up to the end.
 func bare(s string) string {
 	var b strings.Builder
 	depth, quoted, escaped := 0, false, false
@@ -173,8 +171,7 @@ func bare(s string) string {
 	return b.String()
 }
 
-// vouches weighs the results of one server. That DMARC failed outweighs all
-// else.
+// vouches weighs the results of one server. A failed DMARC outweighs everything else.
 func vouches(results []result, from string) proof {
 	found := unproven
 	for _, r := range results {
@@ -193,8 +190,7 @@ func vouches(results []result, from string) proof {
 	return found
 }
 
-// fits reports whether a result is about the sender; known, whether the method
-// says anything about senders.
+// fits reports whether a result is about the sender. known reports whether the method says anything about senders.
 func (r result) fits(from string) (fits, known bool) {
 	_, domain, _ := strings.Cut(from, "@")
 	of := func(name string) string {
@@ -207,7 +203,7 @@ func (r result) fits(from string) (fits, known bool) {
 	case "dkim":
 		d, i := of("header.d"), of("header.i")
 		if d != "" && i != "" {
-			// The identity is of the domain that signed, or below it (RFC 6376).
+			// The identity is in the signing domain or below it (RFC 6376).
 			return aligned(d, domain) && aligned(d, i), true
 		}
 		return aligned(d+i, domain), true
@@ -220,8 +216,7 @@ func (r result) fits(from string) (fits, known bool) {
 	}
 }
 
-// aligned reports whether a mail's domain is the one that was proven, or below
-// it.
+// aligned reports whether a mail's domain is the proven one, or below it.
 func aligned(proved, domain string) bool {
 	proved, domain = strings.Trim(proved, "<>."), strings.ToLower(domain)
 	return strings.Contains(proved, ".") && (proved == domain || strings.HasSuffix(domain, "."+proved))

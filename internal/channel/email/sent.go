@@ -12,24 +12,25 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Mail programs that do not mark what they quote leave it to the reader to see
-// where the person's words end. What we sent is recognised by its words: from
-// each mail, the hashes of all three words in a row are kept.
+// Some mail programs do not mark what they quote, so the end of the person's
+// words is not marked either. Fermata recognizes its own text by the words: for
+// each mail it stores the hashes of every three words in a row.
 
 const (
-	// run is how many words in a row make a piece.
+	// run is how many words in a row make one piece.
 	run       = 3
 	hashBytes = 3
-	// sentKey precedes the id of a delivery.
+	// sentKey is the prefix of the key. The id of the delivery follows it.
 	sentKey = "sent."
 )
 
 var links = regexp.MustCompile(`(?i)<?\b(https?://|mailto:|www\.)[^\s<>]*>?`)
 
-// wordSet holds the pieces of mails that we sent.
+// wordSet holds the pieces of mails that Fermata sent.
 type wordSet map[uint32]bool
 
-// wordsOf returns the words of a text, without links: programs add and drop them.
+// wordsOf returns the words of a text without its links, because programs add
+// and remove links.
 func wordsOf(text string) []string {
 	text = links.ReplaceAllString(strings.ToLower(text), " ")
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
@@ -46,14 +47,15 @@ func pieces(words []string) []uint32 {
 	return all
 }
 
-// has reports whether every word of a text stands in a run of words that we
-// sent. A text without words is always there.
+// has reports whether every word of a text belongs to a run of words that
+// Fermata sent. It is true for a text without words, unless a sign in it may
+// have a meaning.
 func (s wordSet) has(text string) bool {
 	words := wordsOf(text)
 	if len(words) == 0 {
 		return strings.TrimSpace(strings.Map(dropPlainSigns, text)) == ""
 	}
-	covered := 0 // words before it are
+	covered := 0 // all words before this position are covered
 	for i, piece := range pieces(words) {
 		if s[piece] && i <= covered {
 			covered = i + run
@@ -62,7 +64,8 @@ func (s wordSet) has(text string) bool {
 	return covered == len(words)
 }
 
-// dropPlainSigns leaves signs that may say something, such as 👎.
+// dropPlainSigns keeps the signs that may have a meaning, such as 👎, and drops
+// all other characters.
 func dropPlainSigns(r rune) rune {
 	if unicode.Is(unicode.So, r) {
 		return r
@@ -70,7 +73,7 @@ func dropPlainSigns(r rune) rune {
 	return -1
 }
 
-// add puts in the pieces of a text, and reports whether one is new.
+// add adds the pieces of a text, and reports whether one of them is new.
 func (s wordSet) add(text string) bool {
 	before := len(s)
 	for _, piece := range pieces(wordsOf(text)) {
@@ -92,7 +95,7 @@ func (s wordSet) String() string {
 	return base64.RawStdEncoding.EncodeToString(raw)
 }
 
-// readWordSet reads a set; what cannot be read holds nothing.
+// readWordSet reads a set. A text that cannot be read gives an empty set.
 func readWordSet(text string) wordSet {
 	s := wordSet{}
 	raw, err := base64.RawStdEncoding.DecodeString(text)
@@ -114,8 +117,8 @@ func (c *Channel) sentWords(ctx context.Context, delivery string) (wordSet, erro
 	return readWordSet(text), err
 }
 
-// keepWords keeps the pieces of a mail before it is sent, so that a reply to it
-// is understood.
+// keepWords stores the pieces of a mail before it is sent, so that a reply to
+// it is understood.
 func (c *Channel) keepWords(ctx context.Context, l *letter) error {
 	if c.imap == nil || c.env.Store == nil || l.Delivery == "" || l.Question == "" {
 		return nil
@@ -131,7 +134,7 @@ func (c *Channel) keepWords(ctx context.Context, l *letter) error {
 	return nil
 }
 
-// allText returns all text of our own HTML.
+// allText returns all the text of Fermata's own HTML.
 func allText(s string) string {
 	doc, err := html.Parse(strings.NewReader(s))
 	if err != nil {

@@ -25,21 +25,21 @@ var schema []byte
 // Schema returns the JSON Schema of the settings.
 func Schema() json.RawMessage { return bytes.Clone(schema) }
 
-// Secrets returns the settings that are never shown again. The addresses of the
-// servers are among them because they may hold a password.
+// Secrets returns the names of the settings that are never shown again. The addresses of the servers are among them
+// because they may contain a password.
 func Secrets() []string { return []string{"smtp", "imap", "password", "imap_password"} }
 
 const (
 	tokenPlace = "{token}"
-	// pollEvery is how often a mailbox is looked at whose server does not tell
-	// of new mail; leastPoll is the least that the settings may say.
+	// pollEvery is how often a mailbox is checked if its server does not announce new mail. leastPoll is the shortest
+	// interval that the settings may give.
 	pollEvery = 30 * time.Second
 	leastPoll = time.Second
-	// longestLocal is how many characters may stand before the @ (RFC 5321).
+	// longestLocal is how many characters the part before the @ may have (RFC 5321).
 	longestLocal = 64
 )
 
-// settings are what an operator sets.
+// settings are the settings as an operator writes them.
 type settings struct {
 	SMTP         string `json:"smtp"`
 	From         string `json:"from"`
@@ -54,21 +54,21 @@ type settings struct {
 	CA           string `json:"ca"`
 }
 
-// config is what the settings come to.
+// config is the result of checking the settings.
 type config struct {
 	from *mail.Address
 	smtp server
-	// imap is nil where replies are not read.
+	// imap is nil if replies are not read.
 	imap    *server
 	mailbox string
 	moveTo  string
-	// replyTo is where replies go; empty where they are not read.
+	// replyTo is the address for replies. It is empty if replies are not read.
 	replyTo    string
 	poll       time.Duration
 	authServID string
 }
 
-// server is where and as whom to connect.
+// server is the address of a server and the user to sign in as.
 type server struct {
 	host, port     string
 	tls            bool // from the first byte
@@ -78,14 +78,13 @@ type server struct {
 
 func (s *server) address() string { return net.JoinHostPort(s.host, s.port) }
 
-// local reports whether the server is this machine: only to it a connection
-// may go without TLS.
+// local reports whether the server runs on this machine. Only then may a connection go without TLS.
 func (s *server) local() bool {
 	ip := net.ParseIP(s.host)
 	return s.host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// readSettings checks the settings without connecting to anything.
+// readSettings checks the settings. It connects to nothing.
 func readSettings(raw json.RawMessage) (*config, error) {
 	s := settings{Mailbox: "INBOX"}
 	if err := strictjson.Settings(raw, &s); err != nil {
@@ -139,7 +138,7 @@ func (c *config) readReplies(s settings, trust *x509.CertPool) error {
 	case c.replyTo == "":
 		c.replyTo = c.from.Address
 	}
-	// A token of letters stands for the real one while the address is checked.
+	// A token of letters replaces the real one while the address is checked.
 	a, err := mail.ParseAddress(strings.Replace(c.replyTo, tokenPlace, "token", 1))
 	if err != nil || a.Name != "" || strings.Contains(a.Address, "{") {
 		return invalid("reply_to", "must be a mail address, such as answers+{token}@example.com")
@@ -151,7 +150,7 @@ func (c *config) readReplies(s settings, trust *x509.CertPool) error {
 func readServer(field, address, password string, ports map[string]string, trust *x509.CertPool) (*server, error) {
 	u, err := url.Parse(address)
 	if err != nil || ports[u.Scheme] == "" || u.Hostname() == "" || u.Path != "" && u.Path != "/" {
-		// The text of the error could hold the password.
+		// The text of the parse error could contain the password.
 		return nil, invalid(field, "must be "+field+"://user@host:port, or "+field+"s://… for a port that speaks TLS from the start; the password goes into password")
 	}
 	s := &server{
@@ -167,7 +166,7 @@ func readServer(field, address, password string, ports map[string]string, trust 
 	return s, nil
 }
 
-// trustedAuthorities returns the authorities of the system and those of the settings.
+// trustedAuthorities returns the certificate authorities of the system together with those of the settings.
 func trustedAuthorities(pem string) (*x509.CertPool, error) {
 	if pem == "" {
 		return nil, nil //nolint:nilnil // no pool stands for the system's

@@ -45,7 +45,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestTheSchemaHasEverySetting keeps the form and the program together.
+// TestTheSchemaHasEverySetting compares the schema of the form with the
+// settings of the program.
 func TestTheSchemaHasEverySetting(t *testing.T) {
 	t.Parallel()
 	var have struct {

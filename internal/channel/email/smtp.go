@@ -10,11 +10,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// sendWithin is how long one mail may take.
+// sendWithin is the time limit for one mail.
 const sendWithin = 30 * time.Second
 
-// client makes a client of the server. Mails go over TLS; only to this machine
-// they may go without.
+// client makes a client of the server. Mails go over TLS; a server on this
+// machine may do without.
 func (s *server) client() (*gomail.Client, error) {
 	port, err := strconv.Atoi(s.port)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *server) client() (*gomail.Client, error) {
 	case s.tls:
 		opts = append(opts, gomail.WithSSL())
 	case s.local():
-		// Without TLS the library finds no way to sign in by itself.
+		// Without TLS, the library does not choose a way to sign in by itself.
 		opts, auth = append(opts, gomail.WithTLSPolicy(gomail.TLSOpportunistic)), gomail.SMTPAuthPlain
 	default:
 		opts = append(opts, gomail.WithTLSPolicy(gomail.TLSMandatory))
@@ -45,8 +45,8 @@ func (s *server) send(ctx context.Context, msg *gomail.Msg) error {
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
 	if err := client.DialAndSendWithContext(ctx, msg); err != nil && !msg.IsDelivered() {
-		// What goes wrong after the server took the mail is no reason to send
-		// it again.
+		// The server has taken the mail. An error after that is no reason to
+		// send it again.
 		return verdict(err)
 	}
 	return nil

@@ -13,17 +13,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// A person is mailed at most so often what became of single replies, so that no
-// two machines write to each other for ever. What is not mailed at once is
-// gathered, and comes in one mail.
+// Mails about single replies are limited for each person, so that two machines
+// do not write to each other forever. Other messages are gathered and sent in
+// one mail.
 const (
 	tellBurst = 10
 	tellEvery = 6 * time.Minute
 	tellsKept = 10_000
 )
 
-// tell mails a person what became of a reply, or gathers it for the next mail
-// where the person had many. The same reply makes the same Message-ID.
+// tell mails a person what became of a reply. If the person had too many mails,
+// it gathers the message for the next one. The mail about the same reply always
+// has the same Message-ID.
 func (c *Channel) tell(ctx context.Context, r *reply, v notice.Verdict, at *place) error {
 	if v.Words == "" {
 		return nil
@@ -53,16 +54,18 @@ func (c *Channel) tell(ctx context.Context, r *reply, v notice.Verdict, at *plac
 	return nil
 }
 
-// limitWords announce the limit in the last mail before it.
+// limitWords returns the text that announces the limit, in the last mail before
+// it.
 func limitWords() string {
 	return fmt.Sprintf("This is the last mail about a single reply of yours for now. What becomes of the next ones is gathered and mailed "+
 		"every %d minutes. An answer that counts is still confirmed at once, and so is the end of a question.", int(tellEvery.Minutes()))
 }
 
-// endOf names the end that a reply is told: that it counted, or that the
-// question is closed. Each is told once to a person, whatever the limit: a
-// question has only so many, so no two machines go on with it for ever. It is
-// empty for anything else, and for an end that was told before.
+// endOf names the end that a person is told in answer to a reply: that the
+// reply counted, or that the question is closed. Each end is told to a person
+// once, whatever the limit. A question has few ends, so two machines cannot
+// continue forever. It is empty for any other verdict, and for an end that was
+// told before.
 func (c *Channel) endOf(r *reply, v notice.Verdict) string {
 	if v.Question == nil || !v.Counted && v.Code != fermata.CodeQuestionClosed {
 		return ""
@@ -77,12 +80,12 @@ func (c *Channel) endOf(r *reply, v notice.Verdict) string {
 	return end
 }
 
-// post sends a mail about replies. A refusal that no other try mends is logged
-// and ends it.
+// post sends a mail about replies. If the server refuses it for good, post logs
+// that and returns nil.
 func (c *Channel) post(ctx context.Context, l *letter) error {
 	msg, err := l.message(c.config)
 	if err != nil {
-		// An address that cannot be written to stays so.
+		// A bad address stays bad, so no retry helps.
 		c.log.WarnContext(ctx, "a reply came from an address that cannot be written to", "error", err)
 		return nil
 	}
@@ -100,7 +103,7 @@ func (c *Channel) post(ctx context.Context, l *letter) error {
 func (c *Channel) writeVerdict(r *reply, v notice.Verdict) (*letter, error) {
 	l := c.answerTo(r)
 	if !v.Counted && c.replyTo != "" {
-		// It can be said again.
+		// The person can answer again.
 		secret, whole := cutOpenOnly(r.token)
 		l.ReplyTo = c.replyAddress(token(secret, whole))
 	}
@@ -108,7 +111,7 @@ func (c *Channel) writeVerdict(r *reply, v notice.Verdict) (*letter, error) {
 	return l, l.renderShort(v.Words, v.Question, c.pageOf(v.Question))
 }
 
-// pageOf returns the address of a question's page; empty where there is none.
+// pageOf returns the address of a question's page, or "" if there is none.
 func (c *Channel) pageOf(q *fermata.Question) string {
 	if q == nil || c.env.PublicURL == "" {
 		return ""
@@ -135,7 +138,7 @@ func (c *Channel) answerTo(r *reply) *letter {
 	return l
 }
 
-// answerSubject is the subject of a mail in answer to the reply.
+// answerSubject returns the subject of a mail in answer to the reply.
 func (r *reply) answerSubject() string {
 	subject, err := r.header.Subject()
 	if err != nil || subject == "" {
@@ -150,8 +153,8 @@ func (r *reply) answerSubject() string {
 // longestThread is how many ids References holds.
 const longestThread = 20
 
-// mayTell reports whether a person may be mailed now, and takes it off the
-// limit; left is how many mails are left then.
+// mayTell reports whether a person may be mailed now, and counts the mail
+// against the limit. left is how many mails remain after it.
 func (c *Channel) mayTell(address string) (left int, may bool) {
 	bucket, ok := c.told[address]
 	if !ok {

@@ -13,15 +13,16 @@ import (
 	mailserver "github.com/fermata-hq/fermata/test/standin/email"
 )
 
-// burst is how many mails about single replies a person gets at once.
+// burst is how many mails about single replies a person gets before the limit.
 const burst = 10
 
-// stopped is a clock that stands until it is moved on.
+// stopped is a clock that stands still until it is moved forward.
 type stopped struct{ ahead atomic.Int64 }
 
 func (s *stopped) now() time.Time { return noon.Add(time.Duration(s.ahead.Load())) }
 
-// refuse sends refused replies of ada, each about a question of its own.
+// refuse sends replies of ada that are refused, each about a different
+// question.
 func (w *world) refuse(from, to int) {
 	w.t.Helper()
 	for i := from; i < to; i++ {
@@ -52,7 +53,8 @@ func TestARefusalBeyondTheLimitIsToldLater(t *testing.T) {
 		}
 	}
 
-	// What is owed outlasts the program, and is told when the limit allows it.
+	// The gathered messages survive a restart, and are sent when the limit
+	// allows it.
 	stop()
 	stored, err := w.store.load(t.Context(), "mailbox")
 	if err != nil {
@@ -83,7 +85,7 @@ func TestARefusalBeyondTheLimitIsToldLater(t *testing.T) {
 	stop()
 }
 
-// awaitGone waits until the channel has stored its place without a text.
+// awaitGone waits until the channel has stored its place without the text.
 func (w *world) awaitGone(text string) {
 	w.t.Helper()
 	patience.Await(w.t, "the channel has stored its place without "+text, func() bool {
@@ -121,7 +123,7 @@ func TestEveryThreadTellsItsEndWhateverTheLimit(t *testing.T) {
 		t.Errorf("ada was told\n%s", m.Plain)
 	}
 
-	// A machine that goes on replying hears of the same end once.
+	// A machine that keeps replying is told the same end only once.
 	for i := range 3 {
 		w.submit("ada", plain(fmt.Sprint("again", i), adas, replyTo, ""), replyTo)
 		w.next()

@@ -8,18 +8,19 @@ import (
 	"time"
 )
 
-// Ids of mails carry what a reply has to name: mail programs put the id of the
-// mail they reply to, and of all before it, into In-Reply-To and References.
+// The ids of Fermata's mails carry what a reply must name. Mail programs put
+// the id of the mail that they reply to, and of all mails before it, into
+// In-Reply-To and References.
 const (
-	// replyID precedes the secret of a notice, questionID the question and the
-	// person of a thread, toldID an answer to a reply.
+	// replyID is the prefix of a notice's secret, questionID of a thread's
+	// question and person, and toldID of an answer to a reply.
 	replyID    = "reply."
 	questionID = "thread."
 	toldID     = "told."
-	// deliveryID is how ids of deliveries begin.
+	// deliveryID is the prefix of ids of deliveries.
 	deliveryID = "dlv_"
-	// openOnly marks the secret in a mail that could not show all of what was
-	// to be decided: a reply to it does not count.
+	// openOnly marks the secret in a mail that could not show the whole action.
+	// A reply to such a mail does not count.
 	openOnly = ".open"
 )
 
@@ -30,8 +31,8 @@ func (c *config) domain() string {
 
 func (c *config) id(local string) string { return "<" + local + "@" + c.domain() + ">" }
 
-// token returns the secret as it stands in ids and addresses, empty where it
-// has characters that these cannot hold.
+// token returns the secret in the form that ids and addresses use. It is empty
+// if the secret has characters that they cannot hold.
 func token(reply string, whole bool) string {
 	for _, r := range reply {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' {
@@ -44,7 +45,7 @@ func token(reply string, whole bool) string {
 	return reply
 }
 
-// replyAddress returns where a reply goes: with the secret in it where the
+// replyAddress returns the address for a reply. It contains the secret if the
 // settings have a place for it and it fits.
 func (c *config) replyAddress(token string) string {
 	if !strings.Contains(c.replyTo, tokenPlace) {
@@ -54,7 +55,7 @@ func (c *config) replyAddress(token string) string {
 	if local, _, _ := strings.Cut(address, "@"); token != "" && len(local) <= longestLocal {
 		return address
 	}
-	// answers+{token}@… without a token is answers@…
+	// Without a token, answers+{token}@… becomes answers@…
 	bare := strings.Replace(c.replyTo, "+"+tokenPlace, "", 1)
 	return strings.Replace(bare, tokenPlace, "", 1)
 }
@@ -72,10 +73,11 @@ func (c *config) tokenOf(address string) string {
 	return address[len(before):end]
 }
 
-// named is what the headers of a reply name.
+// named holds what the headers of a reply name.
 type named struct{ token, delivery string }
 
-// name finds what an id of ours carries; what is found first stays.
+// name reads the token and the delivery from an id of Fermata's. The first
+// values found stay.
 func (c *config) name(n *named, id string) {
 	local, domain, ok := strings.Cut(strings.Trim(id, "<> \t"), "@")
 	if !ok || !strings.EqualFold(domain, c.domain()) {
@@ -91,13 +93,14 @@ func (c *config) name(n *named, id string) {
 
 func stamp(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 36) }
 
-// digest makes an id of any text.
+// digest makes an id from any text.
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
 }
 
-// cutOpenOnly takes the mark off a secret; whole is false where it was there.
+// cutOpenOnly removes the openOnly mark from a secret. whole is false if the
+// mark was there.
 func cutOpenOnly(token string) (secret string, whole bool) {
 	secret, marked := strings.CutSuffix(token, openOnly)
 	return secret, !marked

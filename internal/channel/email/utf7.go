@@ -8,7 +8,7 @@ import (
 )
 
 // decodeUTF7 reads text in UTF-7 (RFC 2152), which some gateways still write.
-// What is no UTF-7 is left as it stands.
+// Parts that are not UTF-7 stay unchanged.
 func decodeUTF7(s string) string {
 	var b strings.Builder
 	for {

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// A reply in HTML counts only if the person saw the text that is read. What
-// style sheets and elements do is not worked out here: only those are accepted
-// that can neither hide text nor change how it reads.
+// A reply in HTML counts only if the person saw the text that Fermata reads.
+// This code does not compute the effect of style sheets and elements. It
+// accepts only those that can neither hide text nor change how it reads.
 
-// harmlessElements show all of their text, as it stands.
+// harmlessElements show all of their text, unchanged.
 var harmlessElements = map[atom.Atom]bool{
 	atom.Html: true, atom.Head: true, atom.Meta: true, atom.Title: true, atom.Body: true, atom.Style: true, atom.Div: true, atom.P: true, atom.Br: true, atom.Span: true, atom.A: true,
 	atom.B: true, atom.Strong: true, atom.I: true, atom.Em: true, atom.U: true, atom.Font: true, atom.Ul: true, atom.Ol: true, atom.Li: true, atom.Pre: true, atom.Code: true, atom.Tt: true,
@@ -21,16 +21,16 @@ var harmlessElements = map[atom.Atom]bool{
 	atom.Table: true, atom.Tbody: true, atom.Thead: true, atom.Tfoot: true, atom.Tr: true, atom.Td: true, atom.Th: true, atom.Colgroup: true, atom.Col: true, atom.Blockquote: true,
 }
 
-// harmlessAttributes change no more than how text looks. Those with colours are
-// checked by [isHarmlessAttribute].
+// harmlessAttributes change only the look of text. [isHarmlessAttribute] checks
+// the attributes with colours.
 var harmlessAttributes = map[string]bool{
 	"class": true, "id": true, "dir": true, "lang": true, "align": true, "valign": true, "href": true, "target": true, "rel": true, "title": true, "name": true, "size": true,
 	"border": true, "cellpadding": true, "cellspacing": true, "role": true, "type": true, "src": true, "alt": true, "nowrap": true, "xmlns": true, "content": true, "charset": true, "http-equiv": true,
 	"link": true, "vlink": true, "alink": true, "tabindex": true, "spellcheck": true, "clear": true, "data-smartmail": true, "cite": true,
 }
 
-// mayHide reports whether the element itself may hide text from the person who
-// wrote it, or change how it reads.
+// mayHide reports whether the element itself may hide text from its author, or
+// change how the text reads.
 func mayHide(n *html.Node) bool {
 	if !harmlessElements[n.DataAtom] && n.Data != "o:p" {
 		return true
@@ -53,7 +53,7 @@ func isHarmlessAttribute(a html.Attribute) bool {
 	case "style":
 		return isHarmlessStyle(a.Val)
 	case "hidden":
-		return true // what it hides is not read
+		return true // the text that it hides is not read
 	case "color", "text":
 		return isDark(squeezeStyle(a.Val))
 	case "bgcolor":
@@ -70,7 +70,7 @@ func isHarmlessAttribute(a html.Attribute) bool {
 var length = regexp.MustCompile(`^([1-9][0-9]{1,3}(\.[0-9]+)?(px|pt|%)?|auto)$`)
 
 // isHarmlessStyle reports whether the style of an element hides nothing, or
-// hides all of it: that is not read.
+// hides the whole element, so that its text is not read either.
 func isHarmlessStyle(style string) bool {
 	s := squeezeStyle(style)
 	if moves.MatchString(s) && !onlyHides.MatchString(s) {
@@ -88,23 +88,23 @@ func isHarmlessStyle(style string) bool {
 	return true
 }
 
-// onlyHides finds the one way to hide an element that no other style undoes.
+// onlyHides matches the one way to hide an element that no other style undoes.
 var onlyHides = regexp.MustCompile(`(^|;)display:none(!important)?(;|$)`)
 
 var (
 	looks = regexp.MustCompile(`^(margin|padding|border|font|mso-(?:[a-gi-z]|h[a-hj-z])|-webkit-(?:text-size-adjust|tap|nbsp|line-break|font)|-ms-text-size)[a-z-]*$|^(line-height|text-align|word-wrap|word-break|overflow-wrap|white-space|vertical-align|caret-color|` +
 		`letter-spacing|word-spacing|orphans|widows|width|height|min-width|min-height|max-width|tab-interval|page|list-style[a-z-]*|text-decoration-color|text-decoration-thickness|text-decoration-style|text-size-adjust|line-break|hyphens)$`)
-	// signFont is a font that draws other signs for letters.
+	// signFont matches fonts that draw other signs in place of letters.
 	signFont = regexp.MustCompile(`(?i)dings|symbol|barcode`)
-	// far is a length that may move text out of sight, tiny a size or height of a
-	// line at which it cannot be read.
+	// far matches a length that may move text out of sight. tiny matches a font
+	// size or line height at which text cannot be read.
 	far   = regexp.MustCompile(`[0-9]{3,}`)
 	tiny  = regexp.MustCompile(`(^|[^0-9.#])([0-6]?(\.[0-9]+)?(px|pt)|0?\.[0-7][0-9]*(em|rem|/|$)|0(/|$)|[1-6]?[0-9](\.[0-9]+)?%|0?\.[0-9]+(cm|mm|in|ex|ch|vw|vh))`)
 	apart = regexp.MustCompile(`^(0|normal|auto|-?[0-9.]{1,4}(px|pt|em))$`)
 )
 
 // isHarmlessDeclaration reports whether one declaration of a style changes only
-// how text looks.
+// the look of text.
 func isHarmlessDeclaration(name, value string) bool {
 	switch name {
 	case "":
@@ -132,8 +132,8 @@ func isHarmlessDeclaration(name, value string) bool {
 	}
 }
 
-// hasSheet reports whether a style sheet that may hide something stands anywhere
-// in the mail: it works on all of it.
+// hasSheet reports whether the mail contains a style sheet that may hide text.
+// A style sheet applies to the whole mail, wherever it is.
 func hasSheet(doc *html.Node) bool {
 	for c := range doc.Descendants() {
 		if c.DataAtom == atom.Style && !isHarmless(textBelow(c)) || c.DataAtom == atom.Link {
@@ -143,7 +143,7 @@ func hasSheet(doc *html.Node) bool {
 	return false
 }
 
-// colours are the names of colours that mail programs write, by their lightness.
+// colours are the colour names that mail programs write, with their lightness.
 var colours = map[string]int{
 	"black": 0, "windowtext": 0, "inherit": -1, "initial": -1, "unset": -1, "currentcolor": -1, "auto": -1, "none": -1, "transparent": -2, "white": 255, "window": 255, "navy": 15, "blue": 29, "darkblue": 16, "green": 75,
 	"darkgreen": 59, "red": 76, "darkred": 42, "maroon": 38, "purple": 52, "teal": 90, "gray": 128, "grey": 128, "dimgray": 105, "dimgrey": 105,
@@ -154,8 +154,8 @@ var (
 	rgbColour = regexp.MustCompile(`^rgb\(([0-9]{1,3}),([0-9]{1,3}),([0-9]{1,3})\)$`)
 )
 
-// lightness returns how light a colour is, from 0 to 255; negative for the one
-// of what is around, and for none.
+// lightness returns the lightness of a colour, from 0 to 255. It is negative if
+// the colour is inherited from around the text, and if there is none.
 func lightness(colour string) (light int, known bool) {
 	if light, known = colours[colour]; known {
 		return light, true
@@ -180,7 +180,7 @@ func lightness(colour string) (light int, known bool) {
 	return (299*parts[0] + 587*parts[1] + 114*parts[2]) / 1000, true
 }
 
-// darkest and lightest keep text and what is behind it apart.
+// lightestText and darkestPaper keep text and its background apart.
 const (
 	lightestText = 150
 	darkestPaper = 200
@@ -196,19 +196,20 @@ func isLight(colour string) bool {
 	return known && (light < 0 || light >= darkestPaper)
 }
 
-// moves finds styles of an element that may put its text out of sight.
+// moves matches styles that may put the text of an element out of sight.
 var moves = regexp.MustCompile(`(^|;)(position|clip|clip-path|transform|text-indent|left|right|top|bottom|filter|mask|zoom|content-visibility|all):` +
 	`|(^|;)color:(transparent|rgba\(|hsla\(|white|#fff|rgb\(255,255,255\)|#[0-9a-f]{3}0(;|!|$)|#[0-9a-f]{6}00(;|!|$))` +
 	`|(^|;)(height|width|max-width|line-height|font-size|max-height):([01]?(\.[0-9]+)?(px|pt)|(0?\.0[0-9]*|0)[a-z%]*|[0-9](\.[0-9]+)?%)(;|!|$)` +
 	`|(^|;)margin[a-z-]*:[^;]*-[0-9.]|/\*|\\`)
 
-// space is a length in a style sheet that moves text only a little.
+// space matches a length in a style sheet that moves text only a little.
 const space = `([0-9]{1,2}(\.[0-9]+)?(px|pt)?|[0-9](\.[0-9]+)?(em|rem|cm|in))`
 
 var (
 	comments = regexp.MustCompile(`(?s)/\*.*?\*/|<!--|-->`)
 	rule     = regexp.MustCompile(`^([^{}@]+)\{([^{}]*)\}`)
-	// harmless are declarations that hide nothing: little space around text, and how its letters look.
+	// harmless matches declarations that hide nothing: little space around
+	// text, and the look of its letters.
 	harmless = regexp.MustCompile(`^(margin|margin-top|margin-bottom|padding|padding-top|padding-bottom) ?: ?` + space + `( ` + space + `)* ?(!important)?$` +
 		`|^(font-family|font-weight|font-style|text-decoration|text-align|word-wrap|word-break|overflow-wrap) ?: ?[a-z0-9 ,'"-]+(!important)?$`)
 )
@@ -231,7 +232,7 @@ func isHarmless(sheet string) bool {
 	return true
 }
 
-// squeezeStyle returns a style in lower case, without spaces.
+// squeezeStyle returns a style in lower case, without white space.
 func squeezeStyle(style string) string {
 	return strings.ToLower(strings.Join(strings.Fields(style), ""))
 }

@@ -18,7 +18,7 @@ import (
 	mailserver "github.com/fermata-hq/fermata/test/standin/email"
 )
 
-// world is a channel beside a real mail server, and what it heard.
+// world is a channel with a real mail server, and the replies that it heard.
 type world struct {
 	*mailserver.Server
 	t     *testing.T
@@ -26,12 +26,13 @@ type world struct {
 	heard chan *notice.Inbound
 
 	mu sync.Mutex
-	// verdict is what hearing says, and fail how often it fails before.
+	// verdict is the verdict for every reply. fail is how many calls fail
+	// before it.
 	verdict notice.Verdict
 	fail    int
 }
 
-// memory keeps what a channel stores between runs.
+// memory keeps the data that a channel stores between runs.
 type memory struct {
 	mu     sync.Mutex
 	values map[string]string
@@ -58,7 +59,8 @@ func newWorld(t *testing.T, o mailserver.Options) *world {
 	}
 }
 
-// open opens a channel with some settings changed; nil leaves one out.
+// open opens a channel with some settings changed. The value nil removes a
+// setting.
 func (w *world) open(change map[string]any) *email.Channel {
 	w.t.Helper()
 	c, err := w.try(change)
@@ -99,7 +101,7 @@ func (w *world) say(v notice.Verdict, fail int) {
 	w.verdict, w.fail = v, fail
 }
 
-// listen lets a channel listen until the returned function is called.
+// listen makes a channel listen until the returned function is called.
 func (w *world) listen(c *email.Channel) (stop func()) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan struct{})
@@ -120,7 +122,7 @@ func (w *world) next() *notice.Inbound {
 	return patience.Receive(w.t, "a reply is heard", w.heard)
 }
 
-// nothing makes sure that nothing else was heard before a last reply.
+// nothing checks that no other reply was heard.
 func (w *world) nothing(what string) {
 	w.t.Helper()
 	select {
@@ -139,7 +141,7 @@ func (w *world) mails(name string, n int) []*mailserver.Mail {
 	return mails
 }
 
-// mail is the newest of n mails of a person.
+// mail returns the newest of n mails of a person.
 func (w *world) mail(name string, n int) *mailserver.Mail { return w.mails(name, n)[n-1] }
 
 func (w *world) send(c *email.Channel, n *notice.Notice) notice.Receipt {
@@ -166,7 +168,7 @@ func ada() notice.Recipient {
 	return notice.Recipient{Member: "mbr_ada", Handle: "ada", Name: "Ada Lovelace", Email: mailserver.Address("ada"), Zone: "Europe/Berlin"}
 }
 
-// asked is the notice of a question about a format.
+// asked returns the notice of a question about a format.
 func asked() *notice.Notice {
 	until := noon.Add(30 * time.Minute)
 	return &notice.Notice{
@@ -182,7 +184,7 @@ func asked() *notice.Notice {
 	}
 }
 
-// approval is the notice of an approval with an action.
+// approval returns the notice of an approval with an action.
 func approval(action string) *notice.Notice {
 	n := asked()
 	n.Question.Type, n.Question.Title = fermata.Approval, "Deploy?"
@@ -191,7 +193,7 @@ func approval(action string) *notice.Notice {
 	return n
 }
 
-// ended is the notice after its end.
+// ended returns the notice after its question was answered.
 func ended(n *notice.Notice, by, channel string) *notice.Notice {
 	after, q := *n, *n.Question
 	q.Status = fermata.Answered

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// longestSubject is how many characters a subject has at most: more is cut by
-// mail programs anyway.
+// longestSubject is how many characters a subject has at most. Mail programs
+// cut longer ones anyway.
 const longestSubject = 120
 
 // write makes the mail of a notice.
@@ -21,7 +21,7 @@ func (c *Channel) write(n *notice.Notice) (*letter, error) {
 	shown := *n
 	whole := actionWhole(n)
 	if !whole {
-		// Nobody decides on what they cannot see.
+		// Nobody may decide without seeing the whole action.
 		shown.Decide, shown.Answer = false, ""
 	}
 	if n.Question != nil {
@@ -30,8 +30,8 @@ func (c *Channel) write(n *notice.Notice) (*letter, error) {
 	return l, l.render(&shown, c.replyTo != "" && shown.Decide, c.env.PublicURL)
 }
 
-// thread puts the mail into the thread of its question, and the secret where a
-// reply brings it back.
+// thread puts the mail into the thread of its question. It writes the secret
+// where a reply brings it back.
 func (c *Channel) thread(l *letter, n *notice.Notice, whole bool) {
 	l.addQuestion(n.Question)
 	member := n.To.Member
@@ -67,7 +67,7 @@ func endWords(n *notice.Notice) string {
 	return sentence("This question was " + notice.OneLine(n.Outcome.Words))
 }
 
-// subject says on one line what a mail is about.
+// subject returns one line with the subject of a mail.
 func subject(n *notice.Notice) string {
 	s := notice.Headline(n)
 	if s == "" {
@@ -76,7 +76,7 @@ func subject(n *notice.Notice) string {
 	return cut(s, longestSubject)
 }
 
-// cut shortens a text to so many characters.
+// cut shortens a text to at most most characters.
 func cut(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
@@ -84,10 +84,11 @@ func cut(s string, most int) string {
 	return string([]rune(s)[:most-1]) + "…"
 }
 
-// cleanName makes a name that a header can hold.
+// cleanName returns a name in a form that a header can hold.
 func cleanName(s string) string { return cut(notice.OneLine(s), 60) }
 
-// sentence gives words a big first letter and an end.
+// sentence makes a sentence: a capital letter at the beginning, and a full stop
+// at the end.
 func sentence(s string) string {
 	if s == "" {
 		return s

@@ -7,21 +7,22 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// said is the text of a reply, cut at what it quotes.
+// said is the text of a reply, split at its quotations.
 type said struct {
-	// above stands above every quotation, after below one whose lines are marked.
+	// above is the text above every quotation. after is the text after a
+	// quotation with marked lines.
 	above, after string
-	// original is what stands below the head of a mail whose lines are not
-	// marked. Only what we sent may be left out of a reply, and only a comparison
-	// tells.
+	// original is the text below the head of a quoted mail whose lines are not
+	// marked. Only Fermata's own words may be left out of a reply, and only a
+	// comparison can tell which these are.
 	original string
-	// doubt says why the text may not be all that the person saw; empty where it
-	// is.
+	// doubt says why the text may differ from what the person saw. It is empty
+	// if it does not. remedy says how to reply instead.
 	doubt, remedy string
 }
 
-// split cuts a text at its quotations. The languages of their heads are many, so
-// a line counts as one by its form.
+// split splits a text at its quotations. The heads of quotations come in many
+// languages, so a line is recognized as one by its form.
 func split(s string) said {
 	lines := strings.Split(strings.ReplaceAll(s, "\u00a0", " "), "\n")
 	var found said
@@ -49,9 +50,9 @@ func split(s string) said {
 	return found
 }
 
-// read returns what the person wrote, and the signature below it. Unknown says
-// that a part of the mail was left out as quoted although it is not in what we
-// sent.
+// read returns the person's words and the signature below them. unknown reports
+// whether a part of the mail was left out as quoted although Fermata did not
+// send it.
 func (s said) read(sent wordSet, name string) (text, signature string, unknown bool) {
 	if text, _ = notice.Own(s.above, name); text == "" {
 		return "", "", false
@@ -65,7 +66,7 @@ func (s said) read(sent wordSet, name string) (text, signature string, unknown b
 	return text, strings.TrimSpace(signature + "\n" + below), !sent.has(rest)
 }
 
-// ownBelow is [notice.Own] for what stands below other words.
+// ownBelow is [notice.Own] for a text that follows other words.
 func ownBelow(text, name string) (words, signature string) {
 	words, signature = notice.Own("-\n"+text, name)
 	return strings.TrimSpace(strings.TrimPrefix(words, "-")), signature
@@ -79,25 +80,28 @@ func quotes(line string) bool {
 const verbs = `\b(wrote|schrieb|écrit|escribió|escreveu|scritto|schreef|skrev|napisał|napsal|kirjoitti|yazdı|написал)\b`
 
 var (
-	// ruled is a line that separates a quoted mail, or a signature.
+	// ruled matches a line that separates a quoted mail, or a signature.
 	ruled = regexp.MustCompile(`^(_{2,}|-{2,}|\*{3,}|—)\s*$`)
-	// originalLine is the line above the head of a quoted mail.
+	// originalLine matches the line above the head of a quoted mail.
 	originalLine = regexp.MustCompile(`(?i)^-{2,} ?(original message|original-nachricht|ursprüngliche nachricht|originalnachricht|forwarded message|weitergeleitete nachricht|message d'origine|message original|mensaje original|mensagem original|messaggio originale|` +
 		`oorspronkelijk bericht|ursprungligt meddelande|oprindelig meddelelse|opprinnelig melding|wiadomość oryginalna|исходное сообщение|原始邮件|元のメッセージ|원본 메시지) ?-{2,}$`)
 	verb    = regexp.MustCompile(`(?i)` + verbs)
 	moment  = regexp.MustCompile(`\d{4}|\d{1,2}[:.]\d{2}|\d{1,2}[./-]\d{1,2}`)
 	address = regexp.MustCompile(`\S@\S`)
-	// opening is how an introduction begins that is broken into several lines.
+	// opening matches the beginning of an introduction that is broken into
+	// several lines.
 	opening = regexp.MustCompile(`(?i)^\s*(on|am|le|el|il|em|op|den|dnia|w dniu)\b.*\d`)
-	// introduction is how one begins: a date, or the word before one.
+	// introduction matches the beginning of an introduction: a date, or the
+	// word before one.
 	introduction = regexp.MustCompile(`(?i)^\s*((on|am|le|el|il|em|op|den|dnia|w dniu|em|в|вс|пн|вт|ср|чт|пт|сб)\b.*\d|\p{L}{2,4}[.,] .*\d|\d{1,4}[./\-年]\s?\d)`)
-	// nameFirst is how one begins otherwise: with a name, before an address or a verb.
+	// nameFirst matches an introduction that begins with a name, before an
+	// address or a verb.
 	nameFirst = regexp.MustCompile(`^\s*"?(\p{Lu}[^\s<@]*\s+){0,4}(<|\S+@|` + verbs + `)`)
-	// field is a line of the head of a quoted mail: From: Ada.
+	// field matches a line in the head of a quoted mail: From: Ada.
 	field     = regexp.MustCompile(`^\s*\*?(\p{L}[\p{L} -]{0,24})\*?\s?[:：]\*?\s+\S`)
 	sentField = regexp.MustCompile(`(?i)^\s*\*?(sent|date|gesendet|datum)\*?\s?:`)
 	mailField = regexp.MustCompile(`(?i)^\s*\*?(from|von|de|da|van|från|fra|od|от|发件人|寄件者|差出人|보낸 사람)\*?\s?[:：]`)
-	// headField is a field by a name that such a head has.
+	// headField matches a field whose name occurs in such a head.
 	headField = regexp.MustCompile(`(?i)^\s*\*?(from|von|de|da|van|från|fra|od|от|发件人|寄件者|差出人|보낸 사람|sent|date|gesendet|datum|envoyé|enviado|enviada|inviato|data|fecha|verzonden|skickat|sendt|wysłano|отправлено|дата|发送时间|日期|送信日時|보낸 날짜|` +
 		`to|an|à|para|a|aan|till|til|do|кому|收件人|宛先|받는 사람|cc|copie|kopie|kopia|копия|抄送|subject|betreff|objet|asunto|assunto|oggetto|onderwerp|ämne|emne|temat|тема|主题|主旨|件名|제목|reply-to|antwort an|répondre à)\*?\s?[:：]`)
 )
@@ -105,8 +109,8 @@ var (
 // mostHead is how many lines the head of a quoted mail has at most.
 const mostHead = 8
 
-// beginsOriginal reports whether a mail whose lines are not marked begins here:
-// by a line that says so, its head, or an introduction.
+// beginsOriginal reports whether a quoted mail without marked lines begins
+// here: with a line that says so, with its head, or with an introduction.
 func beginsOriginal(lines []string) bool {
 	line := strings.TrimSpace(lines[0])
 	if originalLine.MatchString(line) || heads(lines) || introduces(lines) > 0 {
@@ -122,7 +126,7 @@ func beginsOriginal(lines []string) bool {
 	return len(below) > 0 && (mailField.MatchString(below[0]) || heads(below) || originalLine.MatchString(strings.TrimSpace(below[0])))
 }
 
-// withoutHead takes off what stands above the text of an original.
+// withoutHead removes the lines above the text of a quoted mail.
 func withoutHead(lines []string) []string {
 	for fields := 0; len(lines) > 0; {
 		line := strings.TrimSpace(lines[0])
@@ -149,8 +153,8 @@ func followedByQuote(lines []string) bool {
 	return false
 }
 
-// introduces returns how many lines introduce a quotation here, whatever comes
-// below: who wrote, by address, and when.
+// introduces returns how many lines introduce a quotation here, whatever
+// follows: author, address and date.
 func introduces(lines []string) int {
 	if !introduction.MatchString(lines[0]) && !nameFirst.MatchString(lines[0]) {
 		return 0
@@ -173,8 +177,8 @@ func endsIntroduction(line string) bool {
 	return strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")
 }
 
-// isIntroduction reports whether a line introduces a quotation that stands below
-// it: by two of a verb, a date and an address.
+// isIntroduction reports whether a line introduces the quotation below it. The
+// line must have two of a verb, a date and an address.
 func isIntroduction(line string) bool {
 	if !endsIntroduction(line) || !introduction.MatchString(line) && !nameFirst.MatchString(line) {
 		return false
@@ -189,8 +193,8 @@ func isIntroduction(line string) bool {
 }
 
 // heads reports whether the head of a quoted mail begins here: From, which may
-// come second, and at least two other fields of which one has a date or an
-// address.
+// come second, and at least two other fields. At least one of the lines must
+// have an address or a year.
 func heads(lines []string) bool {
 	if len(lines) < 3 {
 		return false
@@ -212,8 +216,9 @@ func heads(lines []string) bool {
 
 var year = regexp.MustCompile(`\d{4}`)
 
-// withoutIntroduction takes off the lines that introduce the quotation below
-// them, such as "On Friday Ada wrote:". They may be broken into several.
+// withoutIntroduction removes the lines that introduce the quotation below
+// them, such as "On Friday Ada wrote:". The introduction may be broken into
+// several lines.
 func withoutIntroduction(lines []string) []string {
 	last := len(lines) - 1
 	for last >= 0 && strings.TrimSpace(lines[last]) == "" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// written is what a person wrote in a reply to a mail of which nothing is known.
+// written returns the person's words in a reply, if Fermata knows nothing of the mail before it.
 func written(s string) string {
 	text, _, _ := split(s).read(nil, "")
 	return text
@@ -123,8 +123,7 @@ func FuzzTextOf(f *testing.F) {
 	})
 }
 
-// Words below what is quoted or signed are text, and so are lines that only
-// begin as those by which programs sign.
+// Words below a quotation or a signature are text. So are lines that only begin like the signature of a program.
 func TestWordsBelowAreText(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -145,7 +144,7 @@ func TestWordsBelowAreText(t *testing.T) {
 	}
 }
 
-// Below a head that does not mark what it quotes only what we sent is left out.
+// Below the head of a quoted mail without marked lines, only Fermata's own words are left out.
 func TestAnOriginalIsWhatWeSent(t *testing.T) {
 	t.Parallel()
 	l := &letter{Subject: "Approval: Deploy 4.2?"}
@@ -156,7 +155,7 @@ func TestAnOriginalIsWhatWeSent(t *testing.T) {
 	sent.add(l.Subject + "\n" + l.Text)
 	sent.add(allText(l.HTML))
 	sent = readWordSet(sent.String())
-	// As Outlook writes the HTML as text.
+	// Outlook converts the HTML to text in this way.
 	converted := "Approval from builder\n\nDeploy 4.2?\nAll checks pass.\nThe release is\nready.\nQuestion q_1\n"
 	heads := []string{
 		"\n________________________________\nFrom: Fermata <f@x.test>\nSent: Friday, 20 November 2026 10:00\nTo: Ada\nSubject: Approval: Deploy 4.2?\n\n", "\n-----Original Message-----\n",
@@ -178,13 +177,13 @@ func TestAnOriginalIsWhatWeSent(t *testing.T) {
 			t.Errorf("%q: a mail of which nothing is known is taken for one of ours", head)
 		}
 	}
-	// A quotation that a program broke is recognised, too.
+	// A quotation whose lines a program broke is recognized, too.
 	if text, _, _ := split("approve\n> All checks pass. The\nrelease is ready.").read(sent, ""); text != "approve" {
 		t.Errorf("a broken quotation became %q", text)
 	}
 }
 
-// A second text that the person saw beside the one that is read is a doubt.
+// If the person saw a second text beside the one that is read, the reply is doubtful.
 func TestSeveralTextsAreDoubtful(t *testing.T) {
 	t.Parallel()
 	part := func(kind, text string) string { return "Content-Type: " + kind + "\r\n\r\n" + text }

@@ -13,18 +13,18 @@ import (
 	gh "github.com/google/go-github/v89/github"
 )
 
-// key reads the App's private key. A key within an environment variable often
-// has \n for its line ends.
+// key reads the App's private key. In an environment variable, a key often has
+// \n in place of its line ends.
 func (s *Settings) key() (*rsa.PrivateKey, error) {
 	return jwt.ParseRSAPrivateKeyFromPEM([]byte(strings.ReplaceAll(s.PrivateKey, `\n`, "\n")))
 }
 
-// bearer is a transport that signs requests to one host, and to no other: a
-// redirection must not carry the token away.
+// bearer is a transport that signs requests to one host only, so that a
+// redirect cannot carry the token away.
 type bearer struct {
 	host  string
 	token func(ctx context.Context) (string, error)
-	// refused is told that GitHub did not take the token.
+	// refused is called if GitHub refuses the token.
 	refused func()
 	base    http.RoundTripper
 }
@@ -47,8 +47,8 @@ func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// appToken returns a token with which the App speaks for itself. GitHub takes
-// ten minutes at most, and clocks differ.
+// appToken returns a token that the App signs for itself. GitHub accepts a
+// lifetime of ten minutes at most, and clocks differ.
 func (s *Settings) appToken(context.Context) (string, error) {
 	key, err := s.key()
 	if err != nil {
@@ -62,7 +62,8 @@ func (s *Settings) appToken(context.Context) (string, error) {
 	}).SignedString(key)
 }
 
-// installation keeps the token of an App's installation, which lasts an hour.
+// installation caches the token of an App's installation. The token lasts one
+// hour.
 type installation struct {
 	id  int64
 	app *gh.Client
@@ -72,10 +73,10 @@ type installation struct {
 	expires time.Time
 }
 
-// renewBefore is how long before its end a token is replaced.
+// renewBefore is how long before its expiry a token is replaced.
 const renewBefore = 5 * time.Minute
 
-// current returns a token that holds.
+// current returns a valid token.
 func (i *installation) current(ctx context.Context) (string, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -90,7 +91,7 @@ func (i *installation) current(ctx context.Context) (string, error) {
 	return i.token, nil
 }
 
-// forget drops the token, which GitHub no longer takes.
+// forget drops the token after GitHub refused it.
 func (i *installation) forget() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -15,23 +15,23 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// Channel asks on issues of GitHub.
+// Channel asks questions in comments on issues of GitHub.
 type Channel struct {
 	client   *Client
 	settings Settings
 	env      notice.Env
 	every    time.Duration
 
-	// issues are locked one by one, so that two looks at one comment do not
-	// tell the same thing twice.
+	// issues are locks for single issues, so that two readers of one comment do
+	// not say the same thing twice.
 	issues [64]sync.Mutex
-	// done are the comments and deliveries that were dealt with.
+	// done are the comments and deliveries that were already processed.
 	done recent
-	// looks are what stood on issues a moment ago.
+	// looks caches what the channel has written on issues.
 	looks looks
 }
 
-// Open makes a channel of settings. It connects to nothing.
+// Open makes a channel from its settings. It connects to nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	s, err := readSettings(raw)
 	if err != nil {
@@ -54,16 +54,16 @@ func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	return &Channel{client: client, settings: s, env: env, every: every}, nil
 }
 
-// ref is how a comment is found again.
+// ref is the data by which the channel finds a comment again.
 type ref struct {
 	Place
 	Comment int64 `json:"comment"`
-	// Assigned are the people whom the channel has assigned.
+	// Assigned are the people that the channel has assigned.
 	Assigned []string `json:"assigned,omitempty"`
 }
 
-// Send writes the comment. A retry finds the one that arrived, and a question
-// that is asked on an issue already is not asked there twice.
+// Send writes the comment. A retry finds the comment of an earlier attempt. A
+// question that is already on the issue is not asked there twice.
 func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
 	if n.Purpose == notice.Event {
 		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "GitHub takes no events").
@@ -112,8 +112,8 @@ func (r ref) receipt(body string) (notice.Receipt, error) {
 	return notice.Receipt{Ref: raw, Content: body}, err
 }
 
-// Update makes the comment say what the notice says now, and closes what was
-// opened with it.
+// Update makes the comment show the current notice. When the question has
+// ended, it also takes back the label and the assignments that were set for it.
 func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
 	var to ref
 	if err := json.Unmarshal(sent.Ref, &to); err != nil || to.Comment == 0 {
@@ -124,7 +124,7 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Rece
 	body := write(n, c.greeting(ctx, n))
 	switch err := c.client.Edit(ctx, to.Place, to.Comment, body); statusOf(err) {
 	case http.StatusNotFound, http.StatusGone:
-		// Somebody deleted the comment: it shows nothing wrong.
+		// The comment was deleted, so it shows nothing wrong.
 	default:
 		if err != nil {
 			return sent, err
@@ -138,8 +138,8 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Rece
 	return to.receipt(body)
 }
 
-// place finds the issue for a notice: where the asker or the task says, or the
-// channel's usual one.
+// place returns the issue for a notice: the one that the asker or the task
+// names, or the default issue of the channel.
 func (c *Channel) place(n *notice.Notice) (Place, error) {
 	target := n.To.Target
 	if target == "" && c.settings.Issue != 0 {
@@ -160,8 +160,8 @@ func (c *Channel) place(n *notice.Notice) (Place, error) {
 	return at, nil
 }
 
-// greeting mentions those for whom the question is, where their accounts are
-// known: a mention is what notifies them.
+// greeting mentions the people that the question is for, if their accounts are
+// known. The mention is what notifies them.
 func (c *Channel) greeting(ctx context.Context, n *notice.Notice) string {
 	if n.Outcome != nil {
 		return ""
@@ -173,7 +173,7 @@ func (c *Channel) greeting(ctx context.Context, n *notice.Notice) string {
 	return "For @" + strings.Join(logins, ", @") + "."
 }
 
-// asked are the logins of those for whom the question is.
+// asked returns the logins of the people that the question is for.
 func (c *Channel) asked(ctx context.Context, n *notice.Notice) []string {
 	var logins []string
 	for _, id := range append([]string{n.To.ID}, n.To.People...) {
@@ -184,7 +184,7 @@ func (c *Channel) asked(ctx context.Context, n *notice.Notice) []string {
 	return logins
 }
 
-// login returns the login for an identity's id; empty where there is none.
+// login returns the login of the account with this id, or "" if there is none.
 func (c *Channel) login(ctx context.Context, id string) string {
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || number <= 0 {
@@ -197,28 +197,32 @@ func (c *Channel) login(ctx context.Context, id string) string {
 	return login
 }
 
-// lock keeps others from the issue until what it returns is called.
+// lock locks the issue until the returned function is called.
 func (c *Channel) lock(at Place) func() {
 	m := &c.issues[at.Number%len(c.issues)]
 	m.Lock()
 	return m.Unlock
 }
 
-// sinceKey is the key under which is kept since when an issue has questions.
+// sinceKey returns the key under which the channel stores since when an issue
+// has questions.
 func (p Place) sinceKey() string { return "issue/" + p.String() }
 
-// remember keeps that the issue has questions, before the first is there. It
-// is set once: comments on all other issues are nobody's business.
+// remember stores the fact that the issue has questions, before the first
+// comment is written. It is stored once. Comments on issues without questions
+// are ignored.
 func (c *Channel) remember(ctx context.Context, at Place, since time.Time) error {
 	known, err := c.env.Load(ctx, at.sinceKey())
 	if err != nil || known != "" {
 		return err
 	}
-	// Clocks differ, and a question can be older than its way to here.
+	// Clocks differ, and the question may be older than this attempt to send
+	// it.
 	return c.env.Store(ctx, at.sinceKey(), since.Add(-time.Hour).UTC().Format(time.RFC3339))
 }
 
-// knownSince reports since when the issue has questions; false where it has none.
+// knownSince returns since when the issue has questions. It returns false if
+// the issue has none.
 func (c *Channel) knownSince(ctx context.Context, at Place) (time.Time, bool, error) {
 	text, err := c.env.Load(ctx, at.sinceKey())
 	if err != nil || text == "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// findings are what a check has found wrong, each with its remedy.
+// findings are the problems that a check has found, each with its remedy.
 type findings struct {
 	code   fermata.Code
 	list   []fermata.Problem
@@ -26,7 +26,7 @@ func (f *findings) add(field, message, remedy string) {
 	}
 }
 
-// addError takes an error of the API, with its own remedy.
+// addError adds an error of the API, with its own remedy.
 func (f *findings) addError(field string, err error) {
 	e := asError(err)
 	f.code = e.Code
@@ -50,8 +50,8 @@ func (f *findings) err() error {
 	return e
 }
 
-// Check asks GitHub whether the account works, may do what the channel does,
-// and reaches every repository that the settings name.
+// Check asks GitHub whether the account works, has the permissions that the
+// channel needs, and reaches every repository that the settings name.
 func (c *Channel) Check(ctx context.Context) error {
 	f := &findings{}
 	if c.settings.AppID == 0 {
@@ -83,7 +83,7 @@ func (c *Channel) checkToken(ctx context.Context, f *findings) {
 		f.addError("settings.token", err)
 		return
 	}
-	// Only classic tokens name their scopes.
+	// Only classic tokens report their scopes.
 	if header := resp.Header.Values("X-OAuth-Scopes"); len(header) > 0 {
 		scopes := strings.FieldsFunc(strings.Join(header, ","), func(r rune) bool { return r == ',' || r == ' ' })
 		if !slices.Contains(scopes, "repo") && !slices.Contains(scopes, "public_repo") {
@@ -133,7 +133,7 @@ func (c *Channel) checkRepository(ctx context.Context, name string, f *findings)
 	if r.GetArchived() {
 		f.add("settings.repository", name+" is archived: nobody can comment there", "name another repository")
 	}
-	// An App's permissions are those of its installation.
+	// The permissions of an App are those of its installation.
 	if c.settings.AppID == 0 && !mayWrite(r) {
 		f.add("settings.repository", "the account may not write to "+name+", so it cannot see who may",
 			"give it the role Write, and a fine-grained token the permission Issues: read and write")

@@ -15,7 +15,7 @@ func TestCheck(t *testing.T) {
 	tests := map[string]struct {
 		change  map[string]any
 		prepare func(*standin.Server)
-		want    string // a part of what is wrong; empty: nothing
+		want    string // a part of the error; empty if there is none
 		hint    string
 	}{
 		"a token that works":      {},
@@ -89,7 +89,7 @@ func TestSettings(t *testing.T) {
 	t.Cleanup(hub.Close)
 	tests := map[string]struct {
 		change map[string]any
-		want   string // the field at fault; empty: fine
+		want   string // the field at fault; empty if there is none
 	}{
 		"as they are":            {},
 		"no account":             {map[string]any{"token": nil}, "token"},

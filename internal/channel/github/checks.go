@@ -7,30 +7,31 @@ import (
 	gh "github.com/google/go-github/v89/github"
 )
 
-// CheckState is how far a check is.
+// CheckState is the state of a check.
 type CheckState string
 
-// States of checks.
+// These are the states of checks.
 const (
 	CheckSuccess CheckState = "success"
 	CheckFailure CheckState = "failure"
 	CheckPending CheckState = "pending"
-	// CheckNone is the state of a commit that nothing checks.
+	// CheckNone is the state of a commit without checks.
 	CheckNone CheckState = "none"
 )
 
-// Check is a check of a commit: a run of an App, or a status that a program set.
+// Check is a check of a commit: a check run of an App, or a status that a
+// program set.
 type Check struct {
 	Name  string
 	State CheckState
 	URL   string
 }
 
-// mostCheckPages bounds how many checks of one commit are read.
+// mostCheckPages is how many pages of checks are read for one commit.
 const mostCheckPages = 10
 
-// Checks returns the checks of a commit, and what they come to: a failure if
-// one failed, else pending if one is not done.
+// Checks returns the checks of a commit and their common state: failure if one
+// check failed, else pending if one is not done.
 func (c *Client) Checks(ctx context.Context, at Place, commit string) ([]Check, CheckState, error) {
 	all, err := c.checkRuns(ctx, at, commit)
 	if err != nil {
@@ -79,8 +80,8 @@ func (c *Client) checkRuns(ctx context.Context, at Place, commit string) ([]Chec
 	return all, nil
 }
 
-// stateOfRun takes what was skipped, and what does not care, for a success, as
-// GitHub does.
+// stateOfRun returns the state of a check run. A skipped or neutral run counts
+// as a success, as at GitHub.
 func stateOfRun(r *gh.CheckRun) CheckState {
 	if r.GetStatus() != "completed" {
 		return CheckPending

@@ -13,10 +13,10 @@ import (
 	gh "github.com/google/go-github/v89/github"
 )
 
-// Client speaks with GitHub as one account: a token's, or an App's.
+// Client calls GitHub's API as one account: the owner of a token, or an App.
 type Client struct {
 	api *gh.Client
-	// app speaks for the App itself; nil with a token.
+	// app signs in as the App itself. It is nil if the client uses a token.
 	app *gh.Client
 
 	settings Settings
@@ -70,16 +70,17 @@ type Comment struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	HTMLURL   string    `json:"html_url"`
 	IssueURL  string    `json:"issue_url"`
-	// App is the program through which a person's account wrote it.
+	// App is the program that wrote the comment through a person's account.
 	App *struct {
 		ID int64 `json:"id"`
 	} `json:"performed_via_github_app"`
 }
 
-// byProgram reports whether no person wrote the comment with their own hands.
+// byProgram reports whether a program wrote the comment, by itself or through a
+// person's account.
 func (c *Comment) byProgram() bool { return c.User.Type != "User" || c.App != nil }
 
-// do sends a request and reads the answer.
+// do sends a request and decodes the response.
 func (c *Client) do(ctx context.Context, act, method, path string, body, into any) (*gh.Response, error) {
 	req, err := c.api.NewRequest(ctx, method, path, body)
 	if err != nil {
@@ -89,7 +90,7 @@ func (c *Client) do(ctx context.Context, act, method, path string, body, into an
 	return resp, apiFailure(act, err)
 }
 
-// Self returns the account that the client writes as.
+// Self returns the account under which the client writes.
 func (c *Client) Self(ctx context.Context) (Account, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,11 +119,11 @@ func (c *Client) Issue(ctx context.Context, at Place) (*gh.Issue, error) {
 	return issue, apiFailure("read "+at.String(), err)
 }
 
-// mostPages bounds how many comments of one issue are read at once.
+// mostPages is how many pages of a list are read at once.
 const mostPages = 50
 
-// Comments returns the comments of an issue that were written or changed since
-// then, oldest first.
+// Comments returns the comments of an issue that were written or changed after
+// since, oldest first.
 func (c *Client) Comments(ctx context.Context, at Place, since time.Time) ([]Comment, error) {
 	var all []Comment
 	query := url.Values{"per_page": {"100"}}
@@ -158,13 +159,14 @@ func (c *Client) Edit(ctx context.Context, at Place, id int64, body string) erro
 	return err
 }
 
-// React puts a reaction on a comment. The same one again changes nothing.
+// React adds a reaction to a comment. Adding the same reaction again changes
+// nothing.
 func (c *Client) React(ctx context.Context, at Place, id int64, content string) error {
 	_, _, err := c.api.Reactions.CreateIssueCommentReaction(ctx, at.Owner, at.Repo, id, content)
 	return apiFailure("react to a comment on "+at.String(), err)
 }
 
-// reacted reports whether the client's account has a reaction on a comment.
+// reacted reports whether the client's account has reacted to a comment.
 func (c *Client) reacted(ctx context.Context, at Place, id int64) (bool, error) {
 	self, err := c.Self(ctx)
 	if err != nil {
@@ -189,7 +191,7 @@ func (c *Client) Label(ctx context.Context, at Place, label string) error {
 	return apiFailure("label "+at.String(), err)
 }
 
-// Unlabel takes a label off an issue, if it is there.
+// Unlabel removes a label from an issue, if the issue has it.
 func (c *Client) Unlabel(ctx context.Context, at Place, label string) error {
 	_, err := c.api.Issues.RemoveLabelForIssue(ctx, at.Owner, at.Repo, at.Number, url.PathEscape(label))
 	if err = apiFailure("take a label off "+at.String(), err); statusOf(err) == http.StatusNotFound {
@@ -198,8 +200,8 @@ func (c *Client) Unlabel(ctx context.Context, at Place, label string) error {
 	return err
 }
 
-// Assign assigns people to an issue and returns whom it did not have before.
-// GitHub leaves out in silence who cannot be assigned.
+// Assign assigns people to an issue, and returns those that were not assigned
+// before. GitHub silently leaves out people who cannot be assigned.
 func (c *Client) Assign(ctx context.Context, at Place, logins []string) ([]string, error) {
 	before, err := c.Issue(ctx, at)
 	if err != nil {
@@ -222,13 +224,13 @@ func (c *Client) Assign(ctx context.Context, at Place, logins []string) ([]strin
 	return added, nil
 }
 
-// Unassign takes people off an issue.
+// Unassign removes people from an issue.
 func (c *Client) Unassign(ctx context.Context, at Place, logins []string) error {
 	_, _, err := c.api.Issues.RemoveAssignees(ctx, at.Owner, at.Repo, at.Number, logins)
 	return apiFailure("take people off "+at.String(), err)
 }
 
-// Login returns the login that the account with the id has now.
+// Login returns the current login of the account with this id.
 func (c *Client) Login(ctx context.Context, id int64) (string, error) {
 	c.mu.Lock()
 	login := c.logins[id]

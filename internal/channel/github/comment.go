@@ -10,18 +10,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// longestComment keeps below the 65,536 characters that GitHub takes.
+// longestComment keeps a comment below the limit of GitHub, 65,536 characters.
 const longestComment = 60_000
 
-// measure says how much of a question a comment shows. The action is never
-// cut: where it does not fit, the comment only opens the question.
+// measure says how much of a question a comment shows. The action is never cut: if it does not fit, the comment only
+// links to the question.
 type measure struct {
 	body, context, description int
-	// all is false where options and action are left to the question's page.
+	// all is false if the options and the action are only on the question's page.
 	all bool
 }
 
-// measures are tried in order until one fits.
+// measures are tried in order until a comment fits.
 var measures = []measure{
 	{body: 20_000, context: 10_000, description: 2_000, all: true},
 	{body: 2_000, context: 1_000, description: 300, all: true},
@@ -29,8 +29,7 @@ var measures = []measure{
 	{body: 500},
 }
 
-// write returns the comment for a notice, with its mark. A question is shown
-// with what has become of it.
+// write returns the comment for a notice, with its mark. A question is shown with its current state.
 func write(n *notice.Notice, greeting string) string {
 	if n.Question == nil {
 		return writeOther(n)
@@ -61,7 +60,8 @@ func writeQuestion(n *notice.Notice, greeting string, m measure) string {
 	}
 	whole := m.all
 	if len(q.Action) > 0 && m.all {
-		// The action is code, which is as wide as it is; a third of a comment leaves room for the rest.
+		// Escaping does not make the action longer, because it is written as code. The limit leaves room for the rest
+		// of the comment.
 		parts, tooLong := notice.Action(q, longestComment/2)
 		whole = tooLong == ""
 		for _, part := range parts {
@@ -96,7 +96,7 @@ func writeQuestion(n *notice.Notice, greeting string, m measure) string {
 	return sheet.String()
 }
 
-// sheet is a comment in the making: parts with an empty line between them.
+// sheet is a comment that is being written: parts with an empty line between them.
 type sheet struct{ parts []string }
 
 func (s *sheet) add(format string, args ...any) {
@@ -126,8 +126,7 @@ func heading(n *notice.Notice) string {
 	return head + ":"
 }
 
-// context shows what the asker gave along; what must not be public is not in
-// the notice.
+// context shows the context that the asker gave. A notice for a public place contains only context that may be public.
 func (s *sheet) context(c *fermata.QuestionContext, most int) {
 	if c.Text != "" {
 		s.add("Context:")
@@ -150,7 +149,7 @@ func (s *sheet) context(c *fermata.QuestionContext, most int) {
 	}
 }
 
-// items lists what is asked and what can be picked.
+// items lists the prompts and the options.
 func (s *sheet) items(q *fermata.Question, description int) {
 	for i := range q.Items {
 		it := &q.Items[i]
@@ -166,7 +165,7 @@ func (s *sheet) items(q *fermata.Question, description int) {
 	}
 }
 
-// prompt keeps one line on the line, and quotes several.
+// prompt writes a prompt of one line within its line, and quotes a longer one.
 func prompt(text string) string {
 	if strings.Contains(strings.TrimSpace(text), "\n") {
 		return "\n\n" + block(text)
@@ -174,8 +173,7 @@ func prompt(text string) string {
 	return phrase(text)
 }
 
-// opening is a prompt at the beginning of a line, where a sign or a number
-// could make a list or a rule.
+// opening writes a prompt at the beginning of a line, where a sign or a number could start a list or a rule.
 func opening(text string) string {
 	if first := []rune(strings.TrimSpace(text)); len(first) > 0 && !unicode.IsLetter(first[0]) && !strings.Contains(string(first), "\n") {
 		return code(string(first))
@@ -227,7 +225,7 @@ func (s *sheet) explainAnswering(n *notice.Notice, whole bool) string {
 	}
 	deadline := "It waits until somebody answers."
 	if q := n.Question; q.Deadline != nil {
-		// The clock on an issue is everybody's.
+		// Readers of an issue live in different time zones.
 		deadline = fmt.Sprintf("Answer until **%s**; then %s.", q.Deadline.UTC().Format("Mon 2 Jan 2006, 15:04 UTC"), escapeVisible(notice.AtDeadline(q)))
 	}
 	s.add("%s", deadline)
@@ -237,7 +235,7 @@ func (s *sheet) explainAnswering(n *notice.Notice, whole bool) string {
 	return state
 }
 
-// beginning says with what an answer begins.
+// beginning says how an answer must begin.
 func beginning(q *fermata.Question) string {
 	if len(q.Items) != 1 {
 		return "`/answer`, and has one line for each of its parts"
@@ -266,7 +264,7 @@ func beginning(q *fermata.Question) string {
 	}
 }
 
-// oneOf lists marks; of many, the first and the last.
+// oneOf lists marks. If there are many, it names only the first and the last.
 func oneOf(marks []string) string {
 	spans := make([]string, len(marks))
 	for i := range marks {
@@ -282,7 +280,7 @@ func oneOf(marks []string) string {
 	}
 }
 
-// explainItems shows how several items are answered in one comment.
+// explainItems shows how to answer several items in one comment.
 func explainItems(q *fermata.Question) string {
 	if len(q.Items) == 1 {
 		return ""
@@ -308,7 +306,7 @@ func explainItems(q *fermata.Question) string {
 	return fence("text", notice.Clean(strings.Join(lines, "\n")))
 }
 
-// votes says who has voted so far where one person alone does not decide.
+// votes lists the votes so far, if several people must approve.
 func votes(q *fermata.Question) string {
 	if q.Approvals == nil || q.Approvals.Required < 2 {
 		return ""
@@ -320,8 +318,8 @@ func votes(q *fermata.Question) string {
 	return told
 }
 
-// footer says what the question belongs to. The signed address is not for a
-// place that others read, the page behind the sign-in is.
+// footer says which task, project and asker the question belongs to. It links to the page that needs a sign-in, because
+// other people can read the comment. They must not see the signed address.
 func (s *sheet) footer(n *notice.Notice) {
 	q := n.Question
 	if link := address(n.Open); link != "" {
@@ -343,7 +341,7 @@ func (s *sheet) footer(n *notice.Notice) {
 	s.add("<sub>%s · question %s</sub>", told, code(q.ID))
 }
 
-// address returns the link if it is one that cannot end what stands around it.
+// address returns the link, or "" if the link has a character that could end the text around it.
 func address(link string) string {
 	if !strings.HasPrefix(link, "https://") && !strings.HasPrefix(link, "http://") || strings.ContainsAny(link, " <>()[]\"\\`\n\r\t") {
 		return ""
@@ -351,7 +349,7 @@ func address(link string) string {
 	return link
 }
 
-// writeOther writes what asks nothing: a digest, an alert, a test.
+// writeOther writes a notice without a question: a digest, an alert, a test.
 func writeOther(n *notice.Notice) string {
 	s := &sheet{}
 	s.add("### %s", phrase(cut(n.Title, 200)))

@@ -26,7 +26,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// noticeOf is one whose every byte is known.
+// noticeOf returns a notice with fixed content, which never changes from run to
+// run.
 func noticeOf(items ...fermata.Item) *notice.Notice {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	until := at.Add(30 * time.Minute)
@@ -99,7 +100,7 @@ func TestComments(t *testing.T) {
 	}
 }
 
-// bait is text that GitHub would obey.
+// bait is text to which GitHub gives a meaning.
 var bait = []string{
 	"@ada", "@octo/team", "#1", "octo/hello#1", "GH-1", "JIRA-7", "fixes #1", "Closes: octo/hello#1", "Duplicate of #2",
 	"https://evil.example", "http://evil.example/a?b=c", "www.evil.example", "mail@evil.example", "<https://evil.example>",
@@ -130,10 +131,11 @@ func hostile(pick func(most int) string) *notice.Notice {
 	return n
 }
 
-// obeyed finds what GitHub reads in text beside Markdown itself.
+// obeyed matches text to which GitHub gives a meaning beyond Markdown.
 var obeyed = regexp.MustCompile(`(?i)(^|[^a-z0-9])@[a-z0-9]|#[0-9]|\bgh-[0-9]|\b[a-z]+-[0-9]+\b|\b[0-9a-f]{7,40}\b|://|\bwww\.|:[a-z0-9_+-]+:|\$`)
 
-// inspect reads a comment as GitHub does, and says what in it is obeyed.
+// inspect reads a comment as GitHub does, and lists the parts to which GitHub
+// gives a meaning.
 func inspect(comment string) []string {
 	source := []byte(comment)
 	doc := goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote)).Parser().Parse(text.NewReader(source))
@@ -207,7 +209,7 @@ func TestTextOfAgentsIsNotObeyed(t *testing.T) {
 	})
 }
 
-// Every bait alone, in every place, and shown as it is.
+// Each bait alone, in every place, is shown as text.
 func TestTextOfAgentsIsShown(t *testing.T) {
 	t.Parallel()
 	for _, one := range bait {
@@ -260,7 +262,7 @@ func TestManyLongOptionsFit(t *testing.T) {
 	}
 }
 
-// Where comments say how to answer, such an answer is heard.
+// If a comment says how to answer, such an answer is understood.
 func TestWhatIsAskedForIsUnderstood(t *testing.T) {
 	t.Parallel()
 	many := choice()

@@ -133,8 +133,8 @@ func (o *office) told(person, words string) {
 	})
 }
 
-// The way from asking to a closed comment, with everything of the server in
-// between, as a token's account with webhooks and as an App that looks itself.
+// This goes all the way from asking to a closed comment, through the whole server. It uses a token's account with
+// webhooks, and an App that polls.
 func TestServerAsksAndHearsOverGitHub(t *testing.T) {
 	t.Parallel()
 	for name, settings := range map[string]func(*standin.Server) map[string]any{
@@ -182,7 +182,7 @@ func TestServerAsksAndHearsOverGitHub(t *testing.T) {
 	}
 }
 
-// The event of a label names the member whose account put it. A stranger's account is nobody's.
+// The event of a label names the member who owns the account. An unknown account belongs to nobody.
 func TestServerNamesWhoPutALabel(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, (*standin.Server).Settings)
@@ -206,7 +206,7 @@ func TestServerNamesWhoPutALabel(t *testing.T) {
 	}
 }
 
-// Every form of an answer comes back as it was given.
+// Each form of answer arrives unchanged.
 func TestServerHearsEveryForm(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, func(s *standin.Server) map[string]any { return s.Settings() })
@@ -244,7 +244,7 @@ func TestServerHearsEveryForm(t *testing.T) {
 	}
 	action := o.ask(fermata.Ask{Question: "May it?", ResponseType: fermata.ResponseApproval, Action: json.RawMessage(`{"command":"make"}`)})
 	m := o.seen(action, false)
-	// What was shown is known once the server has noted that it was sent.
+	// The server knows what was shown after it has recorded the delivery.
 	patience.Await(t, "the delivery is noted", func() bool {
 		all, _, err := o.s.Deliveries(t.Context(), boss, delivery.Filter{QuestionID: action.ID})
 		o.ok(err)
@@ -261,7 +261,7 @@ func TestServerHearsEveryForm(t *testing.T) {
 	}
 }
 
-// Each way in which a question ends is told where it was asked.
+// Each way in which a question ends is reported in the place where it was asked.
 func TestServerClosesTheComment(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, func(s *standin.Server) map[string]any { return s.Settings() })

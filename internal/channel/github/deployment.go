@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// deployment is what a webhook tells of a deployment that waits.
+// deployment is the deployment that waits, as a webhook describes it.
 type deployment struct {
 	ID        int64     `json:"id"`
 	Ref       string    `json:"ref"`
@@ -22,10 +22,11 @@ type deployment struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// callback is the address at which GitHub takes the decision. Only the run is read of it: the rest is known.
+// callback matches the address at which GitHub takes the decision. Only the id of the run is read from it, because the
+// rest is known.
 var callback = regexp.MustCompile(`/actions/runs/([0-9]{1,18})/deployment_protection_rule$`)
 
-// actionsRun returns the id of the run of Actions that waits, 0 where the event names none.
+// actionsRun returns the id of the run of Actions that waits, or 0 if the event names none.
 func (e *event) actionsRun() int64 {
 	m := callback.FindStringSubmatch(e.CallbackURL)
 	if m == nil {
@@ -35,7 +36,7 @@ func (e *event) actionsRun() int64 {
 	return id
 }
 
-// deploymentRequested hears the webhook of a job that waits to deploy, since the App protects the environment.
+// deploymentRequested processes the webhook of a job that waits to deploy because the App protects the environment.
 func (c *Channel) deploymentRequested(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
 	if ignored := c.ignoresDeployment(e); ignored != "" {
 		return http.StatusOK, "ignored: " + ignored
@@ -54,7 +55,8 @@ func (c *Channel) deploymentRequested(ctx context.Context, hear notice.Hear, id 
 	return c.finishDelivery(ctx, id, err, "deployment", e.Deployment.ID)
 }
 
-// deployer is who began what is to be deployed. A program that did so for somebody is not the one.
+// deployer returns the person who started the deployment. If a program sent the event for a person, it returns the
+// creator of the deployment.
 func (e *event) deployer() Account {
 	if e.Sender.Type != "User" && e.Deployment.Creator.ID > 0 {
 		return e.Deployment.Creator
@@ -62,7 +64,7 @@ func (e *event) deployer() Account {
 	return e.Sender
 }
 
-// runURL is the page of a run of Actions.
+// runURL returns the page of a run of Actions.
 func (e *event) runURL(run int64) string {
 	if !strings.HasPrefix(e.Repository.HTMLURL, "https://") {
 		return ""
@@ -70,7 +72,7 @@ func (e *event) runURL(run int64) string {
 	return fmt.Sprintf("%s/actions/runs/%d", e.Repository.HTMLURL, run)
 }
 
-// ignoresDeployment says why an event is no deployment on which this channel has to decide.
+// ignoresDeployment says why the channel need not decide on an event. It is empty if the channel must decide.
 func (c *Channel) ignoresDeployment(e *event) string {
 	_, _, named := cutRepository(e.Repository.FullName)
 	switch {
@@ -84,17 +86,17 @@ func (c *Channel) ignoresDeployment(e *event) string {
 	return c.ignoresPlace(e, "the deployment", e.Deployment.CreatedAt)
 }
 
-// States that a deployment is given.
+// These are the states that a review gives to a deployment.
 const (
 	DeploymentApproved = "approved"
 	DeploymentRejected = "rejected"
 )
 
-// longestReport is GitHub's limit of a report on a deployment, in characters.
+// longestReport is GitHub's limit for the comment in a deployment review, in characters.
 const longestReport = 1024
 
-// ReviewDeployment tells a run of Actions whether it may deploy to an environment, or, without a state, how far the decision is. It
-// reports whether the run waited. GitHub takes ten reports without a state.
+// ReviewDeployment tells a run of Actions whether it may deploy to an environment. Without a state, it only reports
+// progress. waited reports whether the run was waiting. GitHub accepts ten reports without a state.
 func (c *Client) ReviewDeployment(ctx context.Context, at Place, run int64, environment, state, comment string) (waited bool, err error) {
 	body := map[string]string{"environment_name": environment, "comment": shortenText(comment, longestReport)}
 	if state != "" {
@@ -106,7 +108,7 @@ func (c *Client) ReviewDeployment(ctx context.Context, at Place, run int64, envi
 	if status := statusOf(err); status != http.StatusUnprocessableEntity && status != http.StatusNotFound {
 		return err == nil, err
 	}
-	// Where a decision before it was taken, and its reply was lost, the run waits no more.
+	// If an earlier decision was accepted but its response was lost, the run does not wait.
 	var pending []struct {
 		Environment struct {
 			Name string `json:"name"`

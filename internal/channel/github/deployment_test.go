@@ -47,7 +47,7 @@ func TestDeploymentsThatAreNotHeard(t *testing.T) {
 	app := map[string]any{"poll": "off", "app_id": standin.AppID}
 	for name, tt := range map[string]struct {
 		change map[string]any
-		// old is replaced by edited in what GitHub sends.
+		// old is replaced by edited in GitHub's request.
 		old, edited string
 		words       string
 	}{

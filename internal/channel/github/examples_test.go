@@ -13,7 +13,7 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// examples are the payloads of every webhook that GitHub publishes.
+// examples returns the example payloads of all webhooks that GitHub publishes.
 func examples(t *testing.T) map[string][]json.RawMessage {
 	t.Helper()
 	where := exec.Command("../../../scripts/setup-examples")
@@ -40,8 +40,7 @@ func examples(t *testing.T) map[string][]json.RawMessage {
 	return found
 }
 
-// Of all that GitHub can send, comments on issues that were just created are
-// heard, and nothing else.
+// Of all of GitHub's events, only new comments on issues are read.
 func TestPublishedExamples(t *testing.T) {
 	t.Parallel()
 	settings := map[string]any{"poll": "off", "repository": "Codertocat/Hello-World", "issue": nil}
@@ -64,10 +63,11 @@ func TestPublishedExamples(t *testing.T) {
 			if err := json.Unmarshal(body, &e); err != nil {
 				t.Fatal(err)
 			}
-			// The examples are of 2019; too old to be heard.
+			// The examples are from 2019, which is too old.
 			body = bytes.ReplaceAll(body, []byte(`"`+e.Comment.CreatedAt+`"`), []byte(`"`+time.Now().UTC().Format(time.RFC3339)+`"`))
 			w.hub.Requests()
-			// All of them tell of one comment, which a channel reads once.
+			// All of them are about one comment, which a channel reads only
+			// once.
 			h := w.open(settings).Handler(w.desk.hear)
 			r := request(&standin.Delivery{Event: event, GUID: "72d3162e-cc78-11e3-81ab-" + strings.Repeat("0", 12)}, body, standin.Sign(body, standin.Secret))
 			got := status(h, r)

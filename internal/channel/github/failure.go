@@ -14,20 +14,19 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// refusal is what GitHub refused, with the status that it answered with.
+// refusal is a request that GitHub refused, with the HTTP status of the response.
 type refusal struct {
 	*notice.SendError
 	status int
 }
 
-// Unwrap returns how it goes on.
+// Unwrap returns the error that says how to continue.
 func (r *refusal) Unwrap() error { return r.SendError }
 
-// unspoken is how long to wait when GitHub names no time: its documentation
-// asks for a minute at least.
+// unspoken is how long to wait if GitHub names no time. Its documentation asks for at least one minute.
 const unspoken = time.Minute
 
-// apiFailure explains an error of the API.
+// apiFailure turns an error of the API into one with a code, a hint and the next step.
 func apiFailure(act string, err error) error {
 	if err == nil {
 		return nil
@@ -50,7 +49,7 @@ func apiFailure(act string, err error) error {
 		}
 		return limitFailure(act, wait)
 	case errors.As(err, &moved):
-		// Requests are not sent after a repository that moved: others may take its old name.
+		// The request does not follow a repository that moved, because another owner may take its old name.
 		return &refusal{status: moved.StatusCode, SendError: notice.Hopeless(fermata.Errorf(fermata.CodeNotFound, "%s: GitHub says that it has moved", act).
 			WithHint("name the repository as it is called now, in the channel's settings and in the questions"))}
 	case errors.As(err, &refused) && refused.Response != nil:
@@ -61,7 +60,7 @@ func apiFailure(act string, err error) error {
 	}
 }
 
-// unsureFailure is a failure after which the comment may stand there.
+// unsureFailure returns a failure after which the comment may have been written.
 func unsureFailure(err error) *notice.SendError {
 	e := &notice.SendError{Err: err}
 	var known *notice.SendError
@@ -105,7 +104,7 @@ func explain(act string, r *gh.ErrorResponse) error {
 	}
 }
 
-// faults is GitHub's message with each thing that it found wrong.
+// faults returns GitHub's message with every problem that it lists.
 func faults(r *gh.ErrorResponse) string {
 	wrong := make([]string, 0, len(r.Errors))
 	for _, e := range r.Errors {
@@ -117,7 +116,7 @@ func faults(r *gh.ErrorResponse) string {
 	return r.Message + " (" + strings.Join(wrong, "; ") + ")"
 }
 
-// statusOf returns the status that GitHub answered with, 0 for another error.
+// statusOf returns the HTTP status of GitHub's response, or 0 for another error.
 func statusOf(err error) int {
 	var r *refusal
 	if errors.As(err, &r) {
@@ -126,8 +125,8 @@ func statusOf(err error) int {
 	return 0
 }
 
-// refusedFor reports whether GitHub refused for good what was asked for: the
-// thing is not there, or may not be touched.
+// refusedFor reports whether GitHub refused the request for good: the object does not exist, or the account may not
+// touch it.
 func refusedFor(err error) bool {
 	switch statusOf(err) {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity:
@@ -136,7 +135,7 @@ func refusedFor(err error) bool {
 	return false
 }
 
-// asError returns the error with code and hint.
+// asError returns the error in the form that has a code and a hint.
 func asError(err error) *fermata.Error {
 	var e *fermata.Error
 	if errors.As(err, &e) {

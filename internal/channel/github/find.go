@@ -8,18 +8,19 @@ import (
 	gh "github.com/google/go-github/v89/github"
 )
 
-// IssueFilter says which issues are listed, and in which order. What is empty is as GitHub has it: open ones, the newest first.
+// IssueFilter says which issues to list, and in which order. Empty fields have GitHub's defaults: open issues, the
+// newest first.
 type IssueFilter struct {
 	State, Assignee, Author string
-	// Labels are all on the issue.
+	// Labels must all be on the issue.
 	Labels []string
-	// Since leaves out what was not changed since then.
+	// Since leaves out issues that have not changed since this time.
 	Since time.Time
-	// Sort is created, updated or comments; Order is asc or desc.
+	// Sort is created, updated or comments. Order is asc or desc.
 	Sort, Order string
 }
 
-// Issues lists at most so many issues of a repository, and says whether there are more. Pull requests are left out.
+// Issues lists at most most issues of a repository, and reports whether there are more. It leaves pull requests out.
 func (c *Client) Issues(ctx context.Context, at Place, f IssueFilter, most int) (found []*gh.Issue, more bool, err error) {
 	options := &gh.IssueListByRepoOptions{
 		State: f.State, Assignee: f.Assignee, Creator: f.Author, Labels: f.Labels, Since: f.Since, Sort: f.Sort, Direction: f.Order,
@@ -39,7 +40,7 @@ func (c *Client) Issues(ctx context.Context, at Place, f IssueFilter, most int) 
 			}
 			found = append(found, i)
 		}
-		// Long lists are read on by a cursor, short ones by the number of the page.
+		// GitHub pages through long lists with a cursor, and through short ones with a page number.
 		options.After, options.ListOptions.Page = resp.After, resp.NextPage
 		if options.After == "" && options.ListOptions.Page == 0 {
 			return found, false, nil
@@ -48,16 +49,17 @@ func (c *Client) Issues(ctx context.Context, at Place, f IssueFilter, most int) 
 	return found, true, nil
 }
 
-// Search says what is searched for in one repository: the words and qualifiers of GitHub's own search.
+// Search says what to search for in one repository: the words and qualifiers of GitHub's own search.
 type Search struct {
 	Query string
-	// Pulls searches for pull requests instead of issues.
+	// Pulls selects pull requests instead of issues.
 	Pulls bool
-	// Sort is created, updated or comments, by default the best match; Order is asc or desc.
+	// Sort is created, updated or comments; the default is the best match. Order is asc or desc.
 	Sort, Order string
 }
 
-// Search returns at most so many issues or pull requests that GitHub finds, and how many there are. What GitHub finds elsewhere is left out.
+// Search returns at most most issues or pull requests that GitHub finds, and the total number that it found. Results in
+// other repositories are left out.
 func (c *Client) Search(ctx context.Context, at Place, s Search, most int) (found []*gh.Issue, total int, err error) {
 	kind := "is:issue"
 	if s.Pulls {
@@ -81,7 +83,7 @@ func (c *Client) Search(ctx context.Context, at Place, s Search, most int) (foun
 	return found, total, nil
 }
 
-// isIn reports whether an issue that a search found is in the repository.
+// isIn reports whether an issue from a search is in the repository.
 func isIn(at Place, i *gh.Issue) bool {
 	return strings.HasSuffix(strings.ToLower(i.GetRepositoryURL()), "/repos/"+strings.ToLower(at.repository()))
 }

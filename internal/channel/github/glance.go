@@ -7,11 +7,12 @@ import (
 	gh "github.com/google/go-github/v89/github"
 )
 
-// glance is the tag that GitHub gave to an address last: as long as nothing
-// changes there, a look costs nothing of the hourly limit.
+// glance stores the ETag of the last response from a path. A request for
+// unchanged data does not count against the hourly limit.
 type glance struct{ path, tag string }
 
-// get reads what is at the address, unless it is the same as at the last look.
+// get reads the data at the path. changed is false if the data has not changed
+// since the last request.
 func (g *glance) get(ctx context.Context, c *Client, path string, into any) (resp *gh.Response, changed bool, err error) {
 	req, err := c.api.NewRequest(ctx, http.MethodGet, path, nil)
 	if err != nil {

@@ -10,15 +10,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// arrived is a comment that somebody wrote.
+// arrived is a comment or a review that a person wrote.
 type arrived struct {
 	Comment
 	at Place
-	// edited says that the comment had been changed when it was first seen. Who
-	// may write in a repository can change the comments of others.
+	// edited reports whether the comment had been changed before it was first
+	// read. A person with write access to the repository can change the
+	// comments of others.
 	edited bool
-	// kind is empty for a comment on an issue or pull request. verdict says that
-	// it is a review that approves or requests changes.
+	// kind is empty for a comment on an issue or pull request. verdict reports
+	// whether it is a review that approves or requests changes.
 	kind    string
 	verdict bool
 }
@@ -30,9 +31,9 @@ func (a *arrived) key() string {
 	return fmt.Sprintf("comment/%d", a.ID)
 }
 
-// read hands an answer on and tells its author what became of it. A comment
-// that answers nothing is left alone. It returns an error when the comment must
-// be read once more.
+// read passes an answer on and tells its author what became of it. A comment
+// that answers nothing is left alone. It returns an error if the comment must
+// be read again.
 func (c *Channel) read(ctx context.Context, hear notice.Hear, a arrived) error {
 	if c.done.has(a.key()) || a.byProgram() || firstWords(a.Body) == "" {
 		return nil
@@ -58,7 +59,7 @@ func (c *Channel) read(ctx context.Context, hear notice.Hear, a arrived) error {
 	return nil
 }
 
-// isOwnComment reports whether the channel wrote the comment.
+// isOwnComment reports whether the channel itself wrote the comment.
 func (c *Channel) isOwnComment(ctx context.Context, a arrived) (bool, error) {
 	if _, marked := readMark(a.Body); !marked {
 		return false, nil
@@ -105,8 +106,8 @@ func (c *Channel) answer(ctx context.Context, hear notice.Hear, a arrived, seen 
 	return c.tell(ctx, a, seen, verdict{counted: v.Counted, words: escapeText(v.Words), about: picked.HTMLURL})
 }
 
-// vouch binds an answer to the action that the comment shows: its hash is the
-// one of the mark, whatever the server knows by now of what it has sent.
+// vouch binds an answer to the action that the comment shows. It uses the hash
+// in the mark of that comment, even if the server has sent a newer one since.
 func vouch(ctx context.Context, hear notice.Hear, in *notice.Inbound, action string) error {
 	if action == "" {
 		return nil
@@ -117,7 +118,7 @@ func vouch(ctx context.Context, hear notice.Hear, in *notice.Inbound, action str
 	if err != nil || v.Question == nil {
 		return err
 	}
-	// What cannot be read is told in the server's own words.
+	// The server explains an answer that cannot be read.
 	if answer, err := notice.ParseReply(v.Question, in.Text); err == nil {
 		answer.ActionHash = action
 		in.Answer = &answer
@@ -125,8 +126,8 @@ func vouch(ctx context.Context, hear notice.Hear, in *notice.Inbound, action str
 	return nil
 }
 
-// edited tells that a changed comment does not count, unless it was told
-// before what became of it.
+// edited tells the author that a changed comment does not count, unless the
+// author has already been told what became of it.
 func (c *Channel) edited(ctx context.Context, a arrived, seen *written, picked pick) error {
 	told, err := false, error(nil)
 	if a.kind == "" {
@@ -138,7 +139,7 @@ func (c *Channel) edited(ctx context.Context, a arrived, seen *written, picked p
 	return c.tell(ctx, a, seen, verdict{about: picked.HTMLURL, words: "this comment was changed before it was read, so it does not count. Please write a new one."})
 }
 
-// escapeText writes words that may hold text of others.
+// escapeText writes words that may contain text of other people.
 func escapeText(words string) string {
 	if !strings.Contains(strings.TrimSpace(words), "\n") {
 		return escapeVisible(words)
@@ -149,8 +150,8 @@ func escapeText(words string) string {
 	return "\n\n" + quote(words)
 }
 
-// verdict is what the author of a comment is told; words are Markdown, about
-// is the address of the question.
+// verdict is the message to the author of a comment. words are Markdown, and
+// about is the address of the question.
 type verdict struct {
 	counted bool
 	words   string
@@ -158,8 +159,9 @@ type verdict struct {
 }
 
 const (
-	// mostReplies bounds how often one person is told something in words within
-	// an hour on an issue: anybody can comment, and a reply reaches everybody.
+	// mostReplies is how many replies in words one person gets within an hour
+	// on an issue. Anybody can comment, and a reply notifies everybody on the
+	// issue.
 	mostReplies = 5
 	hour        = time.Hour
 )
@@ -169,7 +171,8 @@ const lastReply = "This is the last reply to you here for an hour. A comment of 
 	"what becomes of a review is added here. " +
 	"The question's page says how to answer."
 
-// tell puts a reaction on the comment, and says why where it did not count.
+// tell adds a reaction to the comment. If the comment did not count, it also
+// says why.
 func (c *Channel) tell(ctx context.Context, a arrived, seen *written, v verdict) error {
 	reaction := "confused"
 	if v.counted {

@@ -14,7 +14,7 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// ways are those on which comments come in.
+// ways runs a test with each of the ways in which comments arrive.
 func ways(t *testing.T, test func(t *testing.T, change map[string]any, hearing func(*world))) {
 	t.Helper()
 	t.Run("webhook", func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestWhatCountsAsAnAnswer(t *testing.T) {
 		name    string
 		items   []fermata.Item
 		comment string
-		want    string // what is handed on; empty: the comment is left alone
+		want    string // the text that is passed on; empty if the comment is left alone
 	}{
 		{"a letter", []fermata.Item{choice()}, "b", "b"},
 		{"a letter with a sign", []fermata.Item{choice()}, "B)", "B)"},
@@ -159,8 +159,7 @@ func TestWhoseCommentsAreLeftAlone(t *testing.T) {
 	})
 }
 
-// The machine's own comments never count, not even when a person writes them
-// with its account; that person is told.
+// The machine's own comments never count, even if a person writes them with its account. That person is told.
 func TestOwnAccountIsToldThatItDoesNotCount(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -176,8 +175,8 @@ func TestOwnAccountIsToldThatItDoesNotCount(t *testing.T) {
 	}
 }
 
-// A comment that was changed is not what its author wrote: who may write in a
-// repository can change the comments of others.
+// A changed comment may not be what its author wrote: a person with write access to a repository can change the
+// comments of others.
 func TestEditsAreIgnored(t *testing.T) {
 	t.Parallel()
 	ways(t, func(t *testing.T, change map[string]any, hearing func(*world)) {
@@ -243,7 +242,7 @@ func TestPermissionIsLookedUp(t *testing.T) {
 	}
 }
 
-// Where the account may not see who has write access, nobody has.
+// If the account cannot look up write access, nobody has it.
 func TestPermissionThatCannotBeLookedUpIsNone(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -281,7 +280,7 @@ func TestSeveralQuestionsOnAnIssue(t *testing.T) {
 	}
 }
 
-// Of several open questions the one is meant that takes what was written.
+// Of several open questions, an answer goes to the only one that accepts it.
 func TestTheOnlyQuestionThatTakesAnAnswerIsMeant(t *testing.T) {
 	t.Parallel()
 	yesNo := fermata.Item{Key: "go", Prompt: "Deploy?", ResponseType: fermata.ResponseBoolean}
@@ -313,8 +312,8 @@ func TestTheOnlyQuestionThatTakesAnAnswerIsMeant(t *testing.T) {
 	})
 }
 
-// A question that closes before anybody decided it is replaced by another one. A comment that does not name a question may be about
-// the first one, so it decides nothing.
+// A question can close without a person's decision and be replaced by another one. A comment that does not name a
+// question may be about the first one, so it decides nothing.
 func TestACommentDoesNotAnswerTheQuestionInAnotherOnesPlace(t *testing.T) {
 	t.Parallel()
 	for status, words := range map[fermata.QuestionStatus]string{
@@ -370,7 +369,7 @@ func TestIssueWithoutQuestionsIsLeftAlone(t *testing.T) {
 	}
 }
 
-// What was not shown whole is not decided here.
+// A question that the comment does not show completely cannot be decided there.
 func TestQuestionThatIsAnsweredOnItsPage(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -402,7 +401,7 @@ func TestCommandWithoutAnAnswerIsTold(t *testing.T) {
 	}
 }
 
-// Replies reach everybody who follows the issue.
+// Replies are limited, because they notify everybody who follows the issue.
 func TestRepliesToOnePersonAreFew(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -439,9 +438,9 @@ func TestWebhookTwiceCountsOnce(t *testing.T) {
 		t.Errorf("a second delivery is answered %d %s", again.Status, again.Answer)
 	}
 	other := *sent[len(sent)-1]
-	other.GUID = "72d3162e-cc78-11e3-81ab-ffffffffffff" // the number is not signed
+	other.GUID = "72d3162e-cc78-11e3-81ab-ffffffffffff" // the signature does not cover the GUID
 	w.hub.Redeliver(&other)
-	// After a restart nothing is remembered in the process.
+	// After a restart, the process remembers nothing.
 	w.channel = w.open(nil)
 	w.webhooks()
 	w.hub.Redeliver(&other)
@@ -459,7 +458,7 @@ func TestWebhookTwiceCountsOnce(t *testing.T) {
 	}
 }
 
-// A webhook that could not be dealt with is delivered again, or fetched.
+// A webhook that could not be processed is delivered again, or fetched by polling.
 func TestTroubleIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	troubles := map[string]func(*world){
@@ -492,7 +491,7 @@ func TestTroubleIsNotAcknowledged(t *testing.T) {
 	}
 }
 
-// What a comment cannot answer is told in the words of the server.
+// If a comment is not a valid answer, the person is told in the server's words.
 func TestWordsOfTheServerReachThePerson(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)

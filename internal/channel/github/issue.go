@@ -7,7 +7,8 @@ import (
 	gh "github.com/google/go-github/v89/github"
 )
 
-// AddLabels sets labels on an issue and returns all that it has then.
+// AddLabels adds labels to an issue, and returns all the labels that it has
+// then.
 func (c *Client) AddLabels(ctx context.Context, at Place, labels []string) ([]string, error) {
 	if len(labels) == 0 {
 		return c.RemoveLabels(ctx, at, nil)
@@ -16,7 +17,8 @@ func (c *Client) AddLabels(ctx context.Context, at Place, labels []string) ([]st
 	return names(all), apiFailure("label "+at.String(), err)
 }
 
-// RemoveLabels takes labels off an issue, those that it has, and returns the rest.
+// RemoveLabels removes those labels that an issue has, and returns the
+// remaining ones.
 func (c *Client) RemoveLabels(ctx context.Context, at Place, labels []string) ([]string, error) {
 	issue, err := c.Issue(ctx, at)
 	if err != nil {
@@ -42,7 +44,8 @@ func names(labels []*gh.Label) []string {
 	return list
 }
 
-// hasFold reports whether a list has a name; GitHub tells no case apart.
+// hasFold reports whether a list has a name. GitHub does not distinguish upper
+// and lower case.
 func hasFold(list []string, name string) bool {
 	for _, one := range list {
 		if strings.EqualFold(one, name) {
@@ -52,8 +55,8 @@ func hasFold(list []string, name string) bool {
 	return false
 }
 
-// AddAssignees assigns people to an issue and returns all that it has then, and
-// whom GitHub left out: it does so in silence.
+// AddAssignees assigns people to an issue. It returns all assignees, and the
+// people that GitHub silently left out.
 func (c *Client) AddAssignees(ctx context.Context, at Place, logins []string) (all, leftOut []string, err error) {
 	issue, _, err := c.api.Issues.AddAssignees(ctx, at.Owner, at.Repo, at.Number, logins)
 	if err != nil {
@@ -71,7 +74,7 @@ func (c *Client) AddAssignees(ctx context.Context, at Place, logins []string) (a
 	return all, leftOut, nil
 }
 
-// SetState opens or closes an issue; the reason may be empty.
+// SetState opens or closes an issue. reason may be empty.
 func (c *Client) SetState(ctx context.Context, at Place, state, reason string) error {
 	change := &gh.IssueRequest{State: &state}
 	if reason != "" {

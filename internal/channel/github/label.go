@@ -13,13 +13,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// label is a label as GitHub names it.
+// label is a label in GitHub's form.
 type label struct {
 	Name string `json:"name"`
 }
 
-// labelIssue is the issue that was labelled; PullRequest is there where it is
-// none.
+// labelIssue is the issue that was labelled. PullRequest is set if it is a pull
+// request.
 type labelIssue struct {
 	Number      int       `json:"number"`
 	Title       string    `json:"title"`
@@ -28,7 +28,7 @@ type labelIssue struct {
 	PullRequest *struct{} `json:"pull_request"`
 }
 
-// issueEvent is an entry of GitHub's own list of what happened to issues.
+// issueEvent is an entry of GitHub's list of issue events.
 type issueEvent struct {
 	ID        int64      `json:"id"`
 	Event     string     `json:"event"`
@@ -38,9 +38,9 @@ type issueEvent struct {
 	Issue     labelIssue `json:"issue"`
 }
 
-// labelling is a label that somebody put on an issue.
+// labelling is a label that a person or a program added to an issue.
 type labelling struct {
-	// key is the same however it is heard of.
+	// key is the same for the webhook and the list, so a label counts once.
 	key        string
 	repository string
 	actor      Account
@@ -49,11 +49,11 @@ type labelling struct {
 	at         time.Time
 }
 
-// longestTitle bounds what is kept of an issue's title, in characters.
+// longestTitle is how many characters of an issue's title are stored.
 const longestTitle = 300
 
-// hearLabel tells the server. What the channel's own account labels is nobody's
-// wish: a workflow would start itself.
+// hearLabel tells the server about a label. It skips the labels of the
+// channel's own account: otherwise a workflow could start itself.
 func (c *Channel) hearLabel(ctx context.Context, hear notice.Hear, l *labelling) error {
 	self, err := c.client.Self(ctx)
 	if err != nil || self.ID == l.actor.ID {
@@ -68,12 +68,12 @@ func (c *Channel) hearLabel(ctx context.Context, hear notice.Hear, l *labelling)
 	return err
 }
 
-// identity is an account as the server knows people by.
+// identity returns the account in the form in which the server knows people.
 func (a Account) identity() notice.Identity {
 	return notice.Identity{Kind: Kind, ID: fmt.Sprint(a.ID), Name: a.Login}
 }
 
-// shortenText returns a text of at most so many characters.
+// shortenText returns a text of at most most characters.
 func shortenText(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
@@ -81,9 +81,9 @@ func shortenText(text string, most int) string {
 	return string([]rune(text)[:most-1]) + "…"
 }
 
-// handleLabel takes the webhook of a label. Where the channel looks itself as
-// well, it finds the same label in GitHub's list: then the number there is what
-// both go by, so that it counts once.
+// handleLabel processes the webhook of a label. If the channel also polls, the
+// same label is in GitHub's list. Then both use the number of that list entry,
+// so that the label counts once.
 func (c *Channel) handleLabel(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
 	if ignored := c.ignoresLabel(e); ignored != "" {
 		return http.StatusOK, "ignored: " + ignored
@@ -103,7 +103,8 @@ func (c *Channel) handleLabel(ctx context.Context, hear notice.Hear, id string, 
 	return c.finishDelivery(ctx, id, err, "issue", e.Issue.Number)
 }
 
-// ignoresLabel says why an event is no new label on an issue of this channel.
+// ignoresLabel says why an event is not a new label on an issue of this
+// channel.
 func (c *Channel) ignoresLabel(e *event) string {
 	_, _, named := cutRepository(e.Repository.FullName)
 	switch {
@@ -118,13 +119,13 @@ func (c *Channel) ignoresLabel(e *event) string {
 }
 
 const (
-	// listLag is how long GitHub's list may take to show what a webhook tells.
+	// listLag is how long GitHub's list may lag behind a webhook.
 	listLag = time.Second
-	// mostLags is how often it is looked for.
+	// mostLags is how many times the list is read for one webhook.
 	mostLags = 4
 )
 
-// hearListed hears of a label by its entry in GitHub's list.
+// hearListed reports a label under the number of its entry in GitHub's list.
 func (c *Channel) hearListed(ctx context.Context, hear notice.Hear, l *labelling) error {
 	for range mostLags {
 		var page []issueEvent
@@ -156,7 +157,8 @@ func (c *Channel) hearListed(ctx context.Context, hear notice.Hear, l *labelling
 	return fermata.Errorf(fermata.CodeUnavailable, "GitHub's list of what happened in %s does not have it yet", l.repository)
 }
 
-// counts reports whether the entry is a label that was put on an issue lately.
+// counts reports whether the entry is a label that was added to an issue
+// recently.
 func (e *issueEvent) counts() bool {
 	return e.Event == "labeled" && e.ID > 0 && e.Issue.Number > 0 && e.Label.Name != "" && e.Issue.PullRequest == nil && time.Since(e.CreatedAt) <= oldestEvent
 }
@@ -167,7 +169,7 @@ func (e *issueEvent) labelling(repository string) *labelling {
 	}
 }
 
-// eventsPath is the address of GitHub's list, the newest first.
+// eventsPath returns the path of GitHub's list of issue events, newest first.
 func eventsPath(repository string, page int) string {
 	return fmt.Sprintf("repos/%s/issues/events?per_page=%d&page=%d", repository, perPage, page)
 }
@@ -178,13 +180,13 @@ type labelPoller struct {
 	hear       notice.Hear
 	repository string
 	seen       glance
-	// begun says that it is kept since when labels are read.
+	// begun reports whether the position from which labels are read is stored.
 	begun bool
 }
 
 func (p *labelPoller) key() string { return "labels/" + p.repository }
 
-// round hears every label that is new, the oldest first.
+// round reports every new label, the oldest first.
 func (p *labelPoller) round(ctx context.Context) error {
 	pos, err := p.c.position(ctx, p.key())
 	if err != nil {
@@ -197,7 +199,7 @@ func (p *labelPoller) round(ctx context.Context) error {
 	for _, one := range slices.Backward(fresh) {
 		if one.counts() {
 			if err := p.c.hearLabel(ctx, p.hear, one.labelling(p.repository)); err != nil {
-				// The next look reads all of them again.
+				// The next round reads all of them again.
 				p.seen = glance{}
 				return err
 			}
@@ -213,7 +215,7 @@ func (p *labelPoller) round(ctx context.Context) error {
 	return err
 }
 
-// fetch returns what was not seen yet, the newest first.
+// fetch returns the entries that were not seen yet, the newest first.
 func (p *labelPoller) fetch(ctx context.Context, pos *position) ([]issueEvent, error) {
 	oldest := pos.Done.Add(-overlap)
 	var fresh []issueEvent

@@ -14,7 +14,8 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// labels are what was heard of labels, the oldest first: "login label issue".
+// labels returns the labels that the desk heard of, the oldest first, as "login
+// label issue".
 func (d *desk) labels() []string {
 	var list []string
 	for _, in := range d.list() {
@@ -62,7 +63,7 @@ func TestALabelIsHeardHoweverItComes(t *testing.T) {
 					t.Errorf("delivered again, it is answered %d %s", again.Status, again.Answer)
 				}
 			}
-			// Another process reads the same list, and hears nothing new.
+			// Another process reads the same list, and reports nothing new.
 			w.hub.Requests()
 			w.listenWith(w.open(way.change))
 			if _, nameless := way.change["repository"]; !nameless && way.change["poll"] != "off" {
@@ -86,7 +87,7 @@ func TestALabelIsHeardHoweverItComes(t *testing.T) {
 	}
 }
 
-// looked waits until the channel has looked for labels once more.
+// looked waits until the channel has polled for labels again.
 func (w *world) looked() {
 	w.t.Helper()
 	patience.Await(w.t, "it has looked", func() bool {
@@ -119,12 +120,13 @@ func TestLabelsThatAreNotHeard(t *testing.T) {
 	}
 }
 
-// What is signed and yet no new label on an issue of ours.
+// These webhooks are signed, but are not a new label on an issue of this
+// channel.
 func TestSignedLabelsThatAreNotHeard(t *testing.T) {
 	t.Parallel()
 	w := start(t, map[string]any{"app_id": standin.AppID, "poll": "off"})
 	w.hub.User("ada", "write")
-	w.hub.Inbound("http://127.0.0.1:1/v1/inbound/github/webhook") // nobody listens there
+	w.hub.Inbound("http://127.0.0.1:1/v1/inbound/github/webhook") // no server listens there
 	w.hub.Label("ada", standin.Issue, "auto-fix")
 	d := w.hub.Deliveries()[0]
 	h := w.channel.Handler(w.desk.hear)
@@ -165,8 +167,8 @@ func TestSignedLabelsThatAreNotHeard(t *testing.T) {
 	}
 }
 
-// GitHub's list can show a label a little later than the webhook tells of it,
-// and the server can be busy.
+// GitHub's list may show a label a little later than the webhook, and the
+// server may be busy.
 func TestALabelIsNotLost(t *testing.T) {
 	t.Parallel()
 	t.Run("the list lags", func(t *testing.T) {

@@ -14,21 +14,23 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// A mark stands, hidden, at the end of every comment that the channel writes.
-// It is believed in comments of the channel's own account only.
+// mark is the hidden data at the end of every comment that the channel writes.
+// It is trusted only in comments of the channel's own account.
 type mark struct {
-	// delivery and question say what a comment asks.
+	// delivery and question identify what a comment asks.
 	delivery, question string
-	// state is open, page (open, answered on its page alone) or closed.
+	// state is open, page (open, but answered only on its page) or closed.
 	state string
-	// undecided says that the question closed, and no person decided it.
+	// undecided reports whether the question closed without a person's
+	// decision.
 	undecided bool
-	// action is the hash of the action that the comment shows whole.
+	// action is the hash of the action that the comment shows completely.
 	action string
-	// words are digests of what an answer can begin with.
+	// words are digests of the words with which an answer can begin.
 	words []string
-	// reply is the id of the comment to which this one replies, to the id of
-	// the person; note names another comment that must not be written twice.
+	// reply is the id of the comment that this one replies to. to is the id of
+	// the person. note identifies another comment that must not be written
+	// twice.
 	reply, to int64
 	note      string
 }
@@ -46,7 +48,7 @@ var (
 	unsafeID = regexp.MustCompile(`[^a-zA-Z0-9_]`)
 )
 
-// String writes the mark as a comment of HTML, which nobody sees.
+// String writes the mark as an HTML comment, which readers do not see.
 func (m mark) String() string {
 	var parts []string
 	add := func(key, value string) {
@@ -70,8 +72,8 @@ func (m mark) String() string {
 	return "<!-- fermata " + strings.Join(parts, " ") + " -->"
 }
 
-// readMark finds the mark of a comment. Only the end counts: what stands above
-// can be text of others.
+// readMark reads the mark of a comment. Only a mark at the end counts, because
+// the text above it may come from other people.
 func readMark(body string) (mark, bool) {
 	found := markLine.FindStringSubmatch(body)
 	if found == nil {
@@ -104,8 +106,9 @@ func readMark(body string) (mark, bool) {
 	return m, true
 }
 
-// wordsOf returns digests of everything with which an answer to the question
-// can begin, so that talk on the issue is told from answers after a restart.
+// wordsOf returns digests of all words with which an answer to the question can
+// begin. With them, the channel can tell answers from talk even after a
+// restart.
 func wordsOf(q *fermata.Question) []string {
 	var words []string
 	add := func(list ...string) {
@@ -134,7 +137,7 @@ func wordsOf(q *fermata.Question) []string {
 			add(aNumber)
 		case fermata.ResponseDate:
 			add(aDate)
-		default: // a text begins with anything, so it needs the command; options follow
+		default: // a text begins with any word, so it needs the command; options follow
 		}
 		add(notice.Marks(it)...)
 		for j, o := range it.Options {
@@ -147,8 +150,8 @@ func wordsOf(q *fermata.Question) []string {
 	return words
 }
 
-// aNumber, aDate and aNatural stand among the words for any number, any date and
-// any plain yes or no.
+// aNumber, aDate and aNatural represent any number, any date and any plain yes
+// or no in the list of words.
 const (
 	aNumber  = "\x00number"
 	aDate    = "\x00date"
@@ -166,8 +169,8 @@ func digest(word string) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// begins reports whether the line begins as an answer does: with a word, and
-// then its end, or a sign that parts it from a comment.
+// begins reports whether the line begins like an answer: with one of the words.
+// The line must end after it, or a sign must separate a comment.
 func (m mark) begins(line string) bool {
 	line = strings.TrimSpace(strings.TrimLeft(line, `"“„«`))
 	head, _, _ := strings.Cut(line, ":")
@@ -188,7 +191,7 @@ func (m mark) begins(line string) bool {
 
 func (m mark) takes(word string) bool { return slices.Contains(m.words, digest(word)) }
 
-// parts reports whether a word can end before the rest of the line.
+// parts reports whether a word ends where the rest of the line begins.
 func parts(rest string) bool {
 	r, _ := utf8.DecodeRuneInString(rest)
 	if strings.ContainsRune(`,:;.!)"”“»`, r) {

@@ -8,21 +8,21 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// What was not written by Fermata is shown as text. GitHub gives a meaning to
+// Text that Fermata did not write is shown literally. GitHub gives a meaning to
 // more than Markdown: @names, #numbers, commits, addresses, words between
-// colons. So there is no list of what to escape: a text goes out as it is only
-// if it is made of harmless characters, and as code otherwise, where GitHub
-// reads nothing.
+// colons. So there is no list of characters to escape. Text of harmless
+// characters is written unchanged. All other text is written as code, where
+// GitHub gives no meaning to it.
 
 var (
-	// linked finds what GitHub links or draws although its characters are
-	// harmless: GH-1 and its like, commits, addresses, emoji.
+	// linked matches text that GitHub links or draws although its characters
+	// are harmless: GH-1 and the like, commits, addresses, emoji.
 	linked = regexp.MustCompile(`(?i)[a-z0-9]+-[0-9]|\b[0-9a-f]{7,40}\b|://|\bwww\.|:[a-z0-9_+-]+:`)
-	// harmless are the signs beside letters, digits and symbols.
+	// harmless are the allowed signs besides letters, digits and symbols.
 	harmless = `,.;:?!'"()-–—/%+=&…’‘“”‚„«»·×→°⟨⟩ `
 )
 
-// isPlain reports whether GitHub shows the line as it is.
+// isPlain reports whether GitHub shows the line unchanged.
 func isPlain(line string) bool {
 	for _, r := range line {
 		if !unicode.In(r, unicode.L, unicode.Nd, unicode.Mn, unicode.Mc, unicode.So, unicode.Sc) && !strings.ContainsRune(harmless, r) || r == '$' {
@@ -32,11 +32,11 @@ func isPlain(line string) bool {
 	return !linked.MatchString(line)
 }
 
-// phrase writes text of others within a line.
+// phrase writes another person's text within a line.
 func phrase(s string) string { return inline(strings.TrimSpace(notice.OneLine(s))) }
 
-// escapeVisible writes words in which text of others was made visible before: what
-// stands for a hidden character must not be made visible again.
+// escapeVisible writes words whose hidden characters were already made visible.
+// The numbers that replace these characters must not be escaped again.
 func escapeVisible(s string) string {
 	if strings.ContainsFunc(s, notice.Hidden) {
 		return phrase(s)
@@ -51,10 +51,10 @@ func inline(line string) string {
 	return span(line)
 }
 
-// code writes a line as code.
+// code writes a line as inline code.
 func code(s string) string { return span(notice.OneLine(s)) }
 
-// span puts a line behind more backquotes than it has in a row.
+// span encloses a line in more backquotes than it has in a row.
 func span(s string) string {
 	ticks := strings.Repeat("`", longestRun(s)+1)
 	if s == "" {
@@ -66,8 +66,8 @@ func span(s string) string {
 	return ticks + s + ticks
 }
 
-// fence writes lines as a block of code, within a fence that is longer than
-// any in them.
+// fence writes lines as a code block. Its fence is longer than any in the
+// lines.
 func fence(info, s string) string {
 	bar := strings.Repeat("`", max(3, longestRun(s)+1))
 	return bar + info + "\n" + strings.TrimRight(s, "\n") + "\n" + bar
@@ -85,15 +85,15 @@ func longestRun(s string) int {
 	return longest
 }
 
-// block writes paragraphs of others: quoted where they are plain, and else as
-// code with its long lines broken.
+// block writes another person's paragraphs: as a quotation if they are plain,
+// and otherwise as code with long lines broken.
 func block(s string) string { return quote(notice.Clean(s)) }
 
 func quote(s string) string {
 	s = strings.TrimSpace(s)
 	lines := strings.Split(s, "\n")
 	for _, line := range lines {
-		// A sign or a number at the beginning of a line could make a list.
+		// A sign or a number at the beginning of a line could start a list.
 		if first := []rune(line); len(first) > 0 && !unicode.IsLetter(first[0]) || !isPlain(line) {
 			return fence("text", wrap(s, 100))
 		}
@@ -101,7 +101,7 @@ func quote(s string) string {
 	for i, line := range lines {
 		lines[i] = strings.TrimRight("> "+strings.ReplaceAll(line, "&", "&amp;"), " ")
 	}
-	// GitHub keeps line ends within comments.
+	// GitHub keeps line breaks within comments.
 	return strings.Join(lines, "\n")
 }
 
@@ -129,7 +129,7 @@ func wrap(s string, width int) string {
 	return out.String()
 }
 
-// shorten cuts a text and says so.
+// shorten cuts a text to most characters, and says that it did.
 func shorten(s string, most int) string {
 	runes := []rune(s)
 	if len(runes) <= most {

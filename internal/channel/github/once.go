@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// keyHolds is how long a comment is looked for that was written under a key.
+// keyHolds is how far back a comment with the same key is searched.
 const keyHolds = 365 * 24 * time.Hour
 
-// keyMark hides a key at the end of what is written, so that it is found again.
+// keyMark returns a mark with the key, by which the text is found again.
 func keyMark(key string) mark {
 	sum := sha256.Sum256([]byte(key))
 	return mark{note: "key_" + hex.EncodeToString(sum[:16])}
 }
 
-// marked is a text with the mark of a key.
+// marked returns a text with the mark of a key at its end.
 func marked(body, key string) string {
 	if body == "" {
 		return keyMark(key).String()
@@ -30,8 +30,8 @@ func hasKey(body, key string) bool {
 	return ok && m.note == keyMark(key).note
 }
 
-// CommentOnce writes a comment, unless the client's account has written one
-// under the key before, which it then returns.
+// CommentOnce writes a comment. If the client's account has already written one
+// under the same key, it returns that comment instead.
 func (c *Client) CommentOnce(ctx context.Context, at Place, body, key string) (written *Comment, created bool, err error) {
 	self, err := c.Self(ctx)
 	if err != nil {

@@ -8,22 +8,21 @@ import (
 	"time"
 )
 
-// right is what somebody may do in a repository, as it was a moment ago.
+// right is a cached permission of an account in a repository.
 type right struct {
 	denied string
 	until  time.Time
 }
 
 const (
-	// rightHolds is how long a permission that was looked up is believed.
+	// rightHolds is how long a permission is cached.
 	rightHolds = 30 * time.Second
-	// mostRights bounds what is remembered.
+	// mostRights is how many permissions are cached.
 	mostRights = 10_000
 )
 
-// DenialReason says why GitHub does not let the person decide in the repository, and
-// nothing where it does: who may write may. What GitHub says beside the
-// comment (author_association) is no permission, so it is asked.
+// DenialReason says why GitHub does not let the person decide in the repository. It is empty if GitHub does: a person
+// with write access may decide. It asks GitHub, because the author_association beside a comment is not a permission.
 func (c *Client) DenialReason(ctx context.Context, at Place, who Account) (string, error) {
 	key := strings.ToLower(at.repository()) + " " + who.Login
 	c.mu.Lock()
@@ -61,7 +60,7 @@ func (c *Client) lookUp(ctx context.Context, at Place, who Account) (string, err
 		return "", err
 	case level.User.ID != who.ID:
 		return "the account was renamed meanwhile; please write it again", nil
-	// maintain is told as write, triage as read.
+	// GitHub reports maintain as write, and triage as read.
 	case level.Permission == "admin", level.Permission == "write":
 		return "", nil
 	default:

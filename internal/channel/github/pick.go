@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// A pick is the question that a comment means, and what it says to it.
+// pick is the question that a comment answers, and the text of the answer.
 type pick struct {
 	ownComment
 	text string
-	// problem says why the comment cannot be handed on as it is.
+	// problem says why the comment cannot be passed on.
 	problem string
 }
 
 const (
 	command = "/answer"
-	// shortestEnding is how much of a question's id names it.
+	// shortestEnding is how many characters at the end of an id name a question.
 	shortestEnding = 6
-	// lateFor is how long a comment without /answer is taken for an answer to a
-	// question that has closed. Later it is talk.
+	// lateFor is how long after a question has closed a comment without /answer is taken for an answer to it. Later it
+	// is taken for talk.
 	lateFor = 24 * time.Hour
 )
 
-// firstWords returns what a person wrote, without a quotation above it.
+// firstWords returns the person's words, without a quotation above them.
 func firstWords(body string) string {
 	lines := strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n")
 	first := slices.IndexFunc(lines, func(l string) bool {
@@ -40,8 +40,7 @@ func firstWords(body string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// formatted is a line that begins with something bold or in code, as the
-// options of a question are.
+// formatted matches a line that begins with bold text or code, as the options of a question do.
 var formatted = regexp.MustCompile("^(?:\\*\\*([^*]+)\\*\\*|`([^`]+)`)(.*)$")
 
 func unformat(line string) string {
@@ -51,8 +50,8 @@ func unformat(line string) string {
 	return line
 }
 
-// pick finds the question that a comment answers: the one that it names, or
-// the only open one to which it can be an answer. It is false where the comment is no answer.
+// pick finds the question that a comment answers: the one that it names, or the only open one that it can answer. It
+// returns false if the comment is not an answer.
 func (w *written) pick(body string, now time.Time) (pick, bool) {
 	text := firstWords(body)
 	rest, explicit := cutCommand(text)
@@ -87,8 +86,8 @@ func (w *written) pick(body string, now time.Time) (pick, bool) {
 	return pick{problem: "no question is open here."}, true
 }
 
-// taking are the questions to which the text can be an answer. A question that takes any
-// text takes it only behind the command.
+// taking returns the questions that the text can answer. A question that accepts any text accepts it only after the
+// command.
 func taking(open []ownComment, text string, explicit bool) []ownComment {
 	line, _, _ := strings.Cut(text, "\n")
 	var found []ownComment
@@ -100,15 +99,16 @@ func taking(open []ownComment, text string, explicit bool) []ownComment {
 	return found
 }
 
-// How long a question that closed can be the one which a comment means. One that no person decided closes when its asker likes:
-// the asker could put another question in its place.
+// These are the times for which a closed question can still be the one that a comment means. A question that no person
+// decided can close when its asker likes. The asker could then put another question in its place, so its time is
+// longer.
 const (
 	undecidedFor = 10 * time.Minute
 	decidedFor   = 30 * time.Second
 )
 
-// pickUnnamed returns the pick of a question that the comment does not name. It is a problem if another question has closed shortly
-// before the comment, because its author may have read that one.
+// pickUnnamed returns the pick of a question that the comment does not name. It is a problem if another question closed
+// shortly before the comment, because the author may have read that one.
 func (w *written) pickUnnamed(o ownComment, text string) pick {
 	before := slices.ContainsFunc(w.comments, func(other ownComment) bool {
 		m, long := other.mark, decidedFor
@@ -123,7 +123,7 @@ func (w *written) pickUnnamed(o ownComment, text string) pick {
 	return pick{ownComment: o, problem: fmt.Sprintf("another question has just closed here. Please name the one that you mean, as in `/answer %s A`.", ending(o.mark.question))}
 }
 
-// pickOf returns the pick of a question, unless it takes no comment.
+// pickOf returns the pick of a question. It has a problem if the question takes no comment.
 func pickOf(o ownComment, text string) pick {
 	p := pick{ownComment: o, text: strings.TrimSpace(text)}
 	switch {
@@ -135,7 +135,7 @@ func pickOf(o ownComment, text string) pick {
 	return p
 }
 
-// cutCommand takes /answer off the beginning.
+// cutCommand removes /answer from the beginning.
 func cutCommand(text string) (string, bool) {
 	if len(text) < len(command) || !strings.EqualFold(text[:len(command)], command) {
 		return text, false
@@ -147,7 +147,7 @@ func cutCommand(text string) (string, bool) {
 	return strings.TrimSpace(rest), true
 }
 
-// findNamed finds the question whose id, or its ending, stands first.
+// findNamed finds the question whose id, or the ending of its id, is the first word.
 func (w *written) findNamed(text string) (ownComment, string, bool) {
 	end := strings.IndexAny(text, " \t\n")
 	word := text
@@ -192,5 +192,5 @@ func whichOne(open []ownComment) string {
 	return b.String()
 }
 
-// ending is the part of an id by which people name a question.
+// ending returns the part of an id by which people name a question.
 func ending(id string) string { return id[max(0, len(id)-shortestEnding):] }

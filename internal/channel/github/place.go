@@ -16,7 +16,8 @@ type Place struct {
 	Number int    `json:"number"`
 }
 
-// Names go into addresses as they stand, so nothing else may be in them.
+// Names are inserted into addresses without escaping, so they may contain only
+// these characters.
 var (
 	owner = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38}|[A-Za-z0-9-]{0,30}_[A-Za-z0-9]{1,10})$`)
 	repo  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
@@ -30,7 +31,7 @@ func (p Place) repository() string { return p.Owner + "/" + p.Repo }
 func (p Place) String() string { return fmt.Sprintf("%s#%d", p.repository(), p.Number) }
 
 // ParsePlace reads owner/repo#123, the address of an issue or pull request, or
-// a number alone, which is in the usual repository.
+// a number alone. A number alone is in the repository usual.
 func ParsePlace(text, usual string) (Place, error) {
 	text = strings.TrimSpace(text)
 	wrong := fermata.Errorf(fermata.CodeInvalidRequest, "%q names no issue", text).

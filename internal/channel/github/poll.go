@@ -13,15 +13,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// overlap is how far back each look goes: GitHub can show a comment a little
-// after one that is younger.
+// overlap is how far back each round reads, because GitHub may show a comment a
+// little later than a younger one.
 const overlap = time.Minute
 
-// firstLook is how far back the first look goes.
+// firstLook is how far back the first round reads.
 const firstLook = 10 * time.Minute
 
-// Listen fetches comments and labels again and again: instead of a webhook, and
-// beside one to find what it lost, since GitHub delivers once.
+// Listen polls for comments, labels and reviews until ctx ends. It replaces a
+// webhook, or finds what a webhook lost, because GitHub delivers each event
+// once.
 func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
 	var pollers []*poller
 	for _, name := range c.settings.namedRepositories() {
@@ -61,11 +62,11 @@ type poller struct {
 	seen       glance
 	labels     labelPoller
 	reviews    reviewPoller
-	// told is the error that was logged last.
+	// told is the code of the last error that was logged.
 	told string
 }
 
-// report logs a trouble once, and returns how long GitHub asks to wait.
+// report logs an error once, and returns how long GitHub asks to wait.
 func (p *poller) report(ctx context.Context, err error) time.Duration {
 	if err == nil || ctx.Err() != nil {
 		p.told = ""
@@ -82,13 +83,14 @@ func (p *poller) report(ctx context.Context, err error) time.Duration {
 	return 0
 }
 
-// position is how far the comments of a repository were read.
+// position says how far the comments of a repository were read.
 type position struct {
-	// Since is when the last comment that was read was changed, Done what that
-	// was at the end of the last look that read everything.
+	// Since is the change time of the last comment that was read. Done is the
+	// value that Since had at the end of the last complete round.
 	Since time.Time `json:"since"`
 	Done  time.Time `json:"done"`
-	// Seen are the comments read since Done, and in the overlap before it.
+	// Seen are the comments that were read since Done, and in the overlap
+	// before it.
 	Seen map[int64]time.Time `json:"seen,omitempty"`
 }
 
@@ -96,7 +98,8 @@ func (p *poller) key() string { return "comments/" + p.repository }
 
 func (p *poller) load(ctx context.Context) (*position, error) { return p.c.position(ctx, p.key()) }
 
-// position returns what is kept under the key; at first, a moment ago.
+// position returns the stored position. The first time, it returns a position
+// shortly before the current time.
 func (c *Channel) position(ctx context.Context, key string) (*position, error) {
 	text, err := c.env.Load(ctx, key)
 	if err != nil {
@@ -125,9 +128,9 @@ func (c *Channel) savePosition(ctx context.Context, key string, pos *position) e
 	return c.env.Store(ctx, key, string(raw))
 }
 
-// round reads everything that is new. It goes on from the time of the last
-// comment of a page, not from its number: comments that are changed meanwhile
-// move behind, and would push others over the edge of a page.
+// round reads everything new. It continues from the change time of the last
+// comment, not from the page number. A comment that changes meanwhile moves to
+// the end of the list, and would push other comments over the edge of a page.
 func (p *poller) round(ctx context.Context) error {
 	pos, err := p.load(ctx)
 	if err != nil {
@@ -158,7 +161,8 @@ func (p *poller) round(ctx context.Context) error {
 	}
 }
 
-// finish keeps that everything was read, and forgets what cannot come again.
+// finish stores that everything was read, and forgets comments that cannot come
+// again.
 func (p *poller) finish(ctx context.Context, pos *position, changed bool) error {
 	if !changed {
 		return nil
@@ -167,7 +171,7 @@ func (p *poller) finish(ctx context.Context, pos *position, changed bool) error 
 	return p.save(ctx, pos)
 }
 
-// markRead keeps that everything was read so far.
+// markRead records that everything was read so far.
 func (pos *position) markRead() {
 	pos.Done = pos.Since
 	for id, at := range pos.Seen {
@@ -177,11 +181,11 @@ func (pos *position) markRead() {
 	}
 }
 
-// perPage is the most that GitHub gives at once.
+// perPage is the largest page that GitHub returns.
 const perPage = 100
 
-// fetch returns a page of comments, the longest unchanged first; nil when
-// nothing has changed since the last look.
+// fetch returns a page of comments, the least recently changed first. It
+// returns nil if nothing has changed since the last request.
 func (p *poller) fetch(ctx context.Context, from time.Time, page int) ([]Comment, error) {
 	query := url.Values{
 		"since": {from.UTC().Format(time.RFC3339)}, "sort": {"updated"}, "direction": {"asc"},
@@ -200,8 +204,8 @@ func (p *poller) fetch(ctx context.Context, from time.Time, page int) ([]Comment
 
 var issueNumber = regexp.MustCompile(`/issues/([0-9]+)$`)
 
-// take reads the comments in their order, and stops at the first that must be
-// read again.
+// take reads the comments in their order. It stops at the first one that must
+// be read again.
 func (p *poller) take(ctx context.Context, pos *position, found []Comment) error {
 	start := pos.Done.Add(-overlap)
 	for _, one := range found {

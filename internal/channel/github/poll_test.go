@@ -14,8 +14,8 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// Comments come in hundreds, many in one second, while the channel looks,
-// fails, and starts anew: each is heard once.
+// Hundreds of comments arrive, many of them in one second, while the channel polls, fails and restarts. Each is heard
+// once.
 func TestPollingMissesNothingAndCountsNothingTwice(t *testing.T) {
 	t.Parallel()
 	w := start(t, map[string]any{"webhook_secret": nil})
@@ -44,7 +44,7 @@ func TestPollingMissesNothingAndCountsNothingTwice(t *testing.T) {
 	}
 	wait.Wait()
 	stop()
-	// What a process had read, the next one does not read again as new.
+	// The next process does not read the same comments again as new.
 	w.listenWith(w.open(map[string]any{"webhook_secret": nil}))
 	patience.Await(t, "all are heard", func() bool { return len(w.desk.list()) == people*each })
 	ids := map[string]bool{}
@@ -56,7 +56,7 @@ func TestPollingMissesNothingAndCountsNothingTwice(t *testing.T) {
 	}
 }
 
-// A look without news costs nothing of what GitHub allows in an hour.
+// A poll without new data does not count against GitHub's hourly limit.
 func TestPollingWithoutNewsIsFree(t *testing.T) {
 	t.Parallel()
 	w := start(t, map[string]any{"webhook_secret": nil})
@@ -77,7 +77,7 @@ func TestPollingWithoutNewsIsFree(t *testing.T) {
 	}
 }
 
-// While the server was down, an answer came.
+// An answer that came while the server was down is heard.
 func TestAnswerOfTheNightIsHeard(t *testing.T) {
 	t.Parallel()
 	w := start(t, map[string]any{"webhook_secret": nil})
@@ -110,7 +110,7 @@ func position(ago time.Duration) string {
 	return fmt.Sprintf(`{"since":%q,"done":%q}`, at, at)
 }
 
-// An answer that a webhook lost is found.
+// An answer whose webhook was lost is found by polling.
 func TestLostWebhookIsMadeUpFor(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -122,7 +122,7 @@ func TestLostWebhookIsMadeUpFor(t *testing.T) {
 	patience.Await(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
 }
 
-// Both ways see each comment; it is heard once, and its author told once.
+// A comment arrives by webhook and by polling. It is heard once, and its author is told once.
 func TestBothWaysTellOnce(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)

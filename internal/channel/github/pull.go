@@ -12,19 +12,19 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// NewPull is a pull request to open.
+// NewPull describes a pull request to open.
 type NewPull struct {
 	Title, Body string
-	// Head is the branch with the changes, owner:branch for one of a fork; Base
-	// is where they go.
+	// Head is the branch with the changes, or owner:branch for a branch of a fork. Base is the branch that receives
+	// them.
 	Head, Base string
 	Draft      bool
-	// Key finds it again, even when it was closed meanwhile.
+	// Key identifies the pull request, even if it was closed meanwhile.
 	Key string
 }
 
-// OpenPull opens a pull request, unless there is one for its branches: an open
-// one, or one that was opened under the key.
+// OpenPull opens a pull request. If one exists for the same branches, it returns that one instead: an open one, or one
+// that was opened under the same key.
 func (c *Client) OpenPull(ctx context.Context, at Place, p NewPull) (pull *gh.PullRequest, created bool, err error) {
 	if old, err := c.pull(ctx, at, p); err != nil || old != nil {
 		return old, false, err
@@ -37,7 +37,7 @@ func (c *Client) OpenPull(ctx context.Context, at Place, p NewPull) (pull *gh.Pu
 		Title: &p.Title, Head: &p.Head, Base: &p.Base, Body: &body, Draft: &p.Draft,
 	})
 	if err = apiFailure("open a pull request in "+at.repository(), err); statusOf(err) == http.StatusUnprocessableEntity {
-		// Somebody else may have opened it meanwhile.
+		// Another client may have opened it meanwhile.
 		if old, other := c.pull(ctx, at, p); other == nil && old != nil {
 			return old, false, nil
 		}
@@ -45,7 +45,7 @@ func (c *Client) OpenPull(ctx context.Context, at Place, p NewPull) (pull *gh.Pu
 	return pull, err == nil, err
 }
 
-// pull finds the pull request that stands for a new one.
+// pull finds an existing pull request that can be used in place of a new one.
 func (c *Client) pull(ctx context.Context, at Place, p NewPull) (*gh.PullRequest, error) {
 	head := p.Head
 	if !strings.Contains(head, ":") {
@@ -65,7 +65,7 @@ func (c *Client) pull(ctx context.Context, at Place, p NewPull) (*gh.PullRequest
 	return nil, nil //nolint:nilnil // there is none
 }
 
-// hasHead reports a branch that is not at GitHub with what to do about it.
+// hasHead returns an error with a remedy if the branch is not at GitHub.
 func (c *Client) hasHead(ctx context.Context, at Place, head string) error {
 	if strings.Contains(head, ":") {
 		return nil
@@ -84,19 +84,20 @@ func (c *Client) PullHead(ctx context.Context, at Place) (branch, commit string,
 	return p.GetHead().GetRef(), p.GetHead().GetSHA(), apiFailure("read "+at.String(), err)
 }
 
-// NewReview is a review of a pull request to submit.
+// NewReview describes a review of a pull request to submit.
 type NewReview struct {
 	// Verdict is APPROVE, REQUEST_CHANGES or COMMENT.
 	Verdict string
 	Body    string
-	// Commit is the one that was looked at; by default the last one of the pull request.
+	// Commit is the commit that was reviewed. The default is the last one of the pull request.
 	Commit   string
 	Comments []*gh.DraftReviewComment
-	// Key finds it again.
+	// Key identifies the review.
 	Key string
 }
 
-// ReviewOnce submits a review, unless the client's account has submitted one under the key before, which it then returns.
+// ReviewOnce submits a review. If the client's account has already submitted one under the same key, it returns that
+// review instead.
 func (c *Client) ReviewOnce(ctx context.Context, at Place, r NewReview) (review *Review, created bool, err error) {
 	self, err := c.Self(ctx)
 	if err != nil {

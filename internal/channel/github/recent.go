@@ -2,8 +2,8 @@ package github
 
 import "sync"
 
-// recent remembers the latest of many keys. It only saves work: whether
-// something counted before is known to the server.
+// recent remembers the latest keys. It only saves work: the server knows
+// whether an answer counted before.
 type recent struct {
 	mu   sync.Mutex
 	keys map[string]bool
@@ -11,7 +11,7 @@ type recent struct {
 	next int
 }
 
-// mostRecent bounds what is remembered.
+// mostRecent is how many keys are remembered.
 const mostRecent = 10_000
 
 // has reports whether the key was added.
@@ -21,7 +21,7 @@ func (r *recent) has(key string) bool {
 	return r.keys[key]
 }
 
-// add remembers the key, and forgets the oldest one.
+// add remembers the key. If there are too many, it forgets the oldest one.
 func (r *recent) add(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

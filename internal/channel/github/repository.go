@@ -11,11 +11,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// ReadSettings reads the settings of a channel, and says everything that is
-// wrong with them.
+// ReadSettings reads the settings of a channel. The error lists everything that
+// is wrong with them.
 func ReadSettings(raw json.RawMessage) (Settings, error) { return readSettings(raw) }
 
-// Allows reports whether something may be written to the repository.
+// Allows reports whether the settings allow writing to the repository.
 func (s *Settings) Allows(p Place) bool { return s.allows(p) }
 
 // ParseRepository reads owner/repo as a place without an issue.
@@ -30,23 +30,25 @@ func ParseRepository(name string) (Place, error) {
 // Repository returns owner/repo.
 func (p Place) Repository() string { return p.repository() }
 
-// StatusOf returns the status that GitHub answered with, 0 for another error.
+// StatusOf returns the HTTP status of GitHub's response, or 0 for another
+// error.
 func StatusOf(err error) int { return statusOf(err) }
 
-// DefaultBranch returns the name of the branch from which others begin.
+// DefaultBranch returns the name of the default branch of the repository.
 func (c *Client) DefaultBranch(ctx context.Context, at Place) (string, error) {
 	r, _, err := c.api.Repositories.Get(ctx, at.Owner, at.Repo)
 	return r.GetDefaultBranch(), apiFailure("read "+at.repository(), err)
 }
 
-// Commit returns the commit at which a branch, a tag or a commit stands; empty
-// where there is none.
+// Commit returns the commit that a branch, a tag or a commit id names. It is
+// empty if there is none.
 func (c *Client) Commit(ctx context.Context, at Place, ref string) (string, error) {
 	sha, _, err := c.api.Repositories.GetCommitSHA1(ctx, at.Owner, at.Repo, ref, "")
 	return sha, ignoreNotFound(apiFailure("look for "+ref+" in "+at.repository(), err))
 }
 
-// Branch returns the commit at which a branch stands; empty where there is none.
+// Branch returns the commit of a branch. It is empty if there is no such
+// branch.
 func (c *Client) Branch(ctx context.Context, at Place, name string) (string, error) {
 	ref, _, err := c.api.Git.GetRef(ctx, at.Owner, at.Repo, "heads/"+name)
 	if err = apiFailure("look for the branch "+name+" of "+at.repository(), err); err != nil {
@@ -55,7 +57,7 @@ func (c *Client) Branch(ctx context.Context, at Place, name string) (string, err
 	return ref.GetObject().GetSHA(), nil
 }
 
-// ignoreNotFound takes "there is none" for an answer.
+// ignoreNotFound returns nil if the object does not exist.
 func ignoreNotFound(err error) error {
 	if s := statusOf(err); s == http.StatusNotFound || s == http.StatusUnprocessableEntity {
 		return nil
@@ -63,15 +65,15 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// CreateBranch makes a branch that stands at a commit. One that is there
-// already is returned as it is.
+// CreateBranch creates a branch at a commit. An existing branch is returned
+// unchanged.
 func (c *Client) CreateBranch(ctx context.Context, at Place, name, commit string) (sha string, created bool, err error) {
 	if sha, err := c.Branch(ctx, at, name); err != nil || sha != "" {
 		return sha, false, err
 	}
 	_, _, err = c.api.Git.CreateRef(ctx, at.Owner, at.Repo, gh.CreateRef{Ref: "refs/heads/" + name, SHA: commit})
 	if err = apiFailure("make the branch "+name+" of "+at.repository(), err); statusOf(err) == http.StatusUnprocessableEntity {
-		// Somebody else may have made it meanwhile.
+		// Another client may have created it meanwhile.
 		if sha, other := c.Branch(ctx, at, name); other == nil && sha != "" {
 			return sha, false, nil
 		}

@@ -11,13 +11,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// Kinds of what people write on a pull request, beside comments on it.
+// These are the kinds of text that people write on a pull request, besides
+// comments on it.
 const (
 	kindReview        = "review"
 	kindReviewComment = "review_comment"
 )
 
-// Review is a review of a pull request that was submitted.
+// Review is a submitted review of a pull request.
 type Review struct {
 	ID          int64     `json:"id"`
 	User        Account   `json:"user"`
@@ -27,8 +28,9 @@ type Review struct {
 	HTMLURL     string    `json:"html_url"`
 }
 
-// verdict is what a review says to an approval: GitHub's own Approve and Request
-// changes; empty for a review that only comments, or that was dismissed.
+// verdict returns what a review answers to an approval, by GitHub's own Approve
+// and Request changes. It is empty for a review that only comments, or that was
+// dismissed.
 func (r *Review) verdict() string {
 	switch strings.ToLower(r.State) {
 	case "approved":
@@ -40,8 +42,8 @@ func (r *Review) verdict() string {
 	}
 }
 
-// arrived returns the review as a comment: the verdict, and below it what the
-// person wrote along. One that only comments is read as any comment.
+// arrived returns the review as a comment: the verdict, and below it the
+// person's words. A review that only comments is read like any comment.
 func (r *Review) arrived(at Place) arrived {
 	a := arrived{at: at, kind: kindReview, verdict: r.verdict() != "", Comment: Comment{
 		ID: r.ID, User: r.User, Body: r.Body, CreatedAt: r.SubmittedAt, UpdatedAt: r.SubmittedAt, HTMLURL: r.HTMLURL,
@@ -52,8 +54,9 @@ func (r *Review) arrived(at Place) arrived {
 	return a
 }
 
-// findReviewed finds the approval that a review answers. Reviews are about the code,
-// too: where no approval is open on the pull request, a review is left alone.
+// findReviewed finds the approval that a review answers. Reviews are also about
+// the code. So if no approval is open on the pull request, the review is left
+// alone.
 func (w *written) findReviewed(text string) (pick, bool) {
 	var open []ownComment
 	for _, o := range w.open() {
@@ -71,7 +74,7 @@ func (w *written) findReviewed(text string) (pick, bool) {
 	}
 }
 
-// react puts a reaction on what somebody wrote. GitHub has none for reviews.
+// react adds a reaction to a comment. GitHub has no reactions for reviews.
 func (c *Channel) react(ctx context.Context, a arrived, content string) error {
 	switch a.kind {
 	case kindReview:
@@ -83,14 +86,14 @@ func (c *Channel) react(ctx context.Context, a arrived, content string) error {
 	}
 }
 
-// longestTold is how long a reply may become by what is added to it.
+// longestTold is how many bytes a reply may have and still be extended.
 const longestTold = 50_000
 
-// noneCounts ends a reply to which nothing is added any more.
+// noneCounts ends a reply that is not extended further.
 const noneCounts = "for the reasons above. The question's page says how to answer."
 
-// tellBelow adds to the last reply that a review does not count: beyond the limit
-// there is no new reply, and GitHub has no reaction for reviews.
+// tellBelow adds to the last reply that a review does not count. There is no
+// new reply beyond the limit, and GitHub has no reactions for reviews.
 func (c *Channel) tellBelow(ctx context.Context, a arrived, latest *ownComment, v verdict) error {
 	link := address(a.HTMLURL)
 	if a.kind != kindReview || link != "" && strings.Contains(latest.Body, "]("+link+")") {
@@ -112,14 +115,14 @@ func (c *Channel) tellBelow(ctx context.Context, a arrived, latest *ownComment, 
 	return c.tolerate(ctx, c.client.Edit(ctx, a.at, latest.ID, body))
 }
 
-// ReactToReviewComment puts a reaction on a comment on the code of a pull
+// ReactToReviewComment adds a reaction to a comment on the code of a pull
 // request.
 func (c *Client) ReactToReviewComment(ctx context.Context, at Place, id int64, content string) error {
 	_, _, err := c.api.Reactions.CreatePullRequestCommentReaction(ctx, at.Owner, at.Repo, id, content)
 	return apiFailure("react to a comment on "+at.String(), err)
 }
 
-// reviewSubmitted hears a webhook of a review.
+// reviewSubmitted processes the webhook of a review.
 func (c *Channel) reviewSubmitted(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
 	e.Issue.Number = e.Pull.Number
 	_, _, named := cutRepository(e.Repository.FullName)
@@ -142,36 +145,38 @@ func (c *Channel) reviewSubmitted(ctx context.Context, hear notice.Hear, id stri
 	return c.finishDelivery(ctx, id, c.read(ctx, hear, e.Review.arrived(e.place())), "review", e.Review.ID)
 }
 
-// reviewCommented hears a webhook of a comment on the code of a pull request.
+// reviewCommented processes the webhook of a comment on the code of a pull
+// request.
 func (c *Channel) reviewCommented(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
 	e.Issue.Number, e.kind = e.Pull.Number, kindReviewComment
 	return c.handleHappening(ctx, hear, id, e)
 }
 
-// pullGlance is what a list of pull requests tells of one.
+// pullGlance is one entry of a list of pull requests.
 type pullGlance struct {
 	Number    int       `json:"number"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // reviewPoller reads the reviews of one repository, and the comments on its
-// code, of those pull requests on which something was asked.
+// code. It reads only pull requests on which a question was asked.
 type reviewPoller struct {
 	c          *Channel
 	hear       notice.Hear
 	repository string
 	seen       glance
-	// latest is the list of pull requests that was read last. The look after it
-	// goes through it once more (again): GitHub tells whole seconds, so a review
-	// later in the second of a change does not change the list.
+	// latest is the last list of pull requests that was read. The next round
+	// reads these pull requests again, if again is set. GitHub gives times in
+	// whole seconds. So a review later in the second of a change does not
+	// change the list.
 	latest []pullGlance
 	again  bool
 }
 
 func (p *reviewPoller) key() string { return "reviews/" + p.repository }
 
-// round reads the pull requests that changed since the last look. GitHub has no
-// list of all reviews of a repository.
+// round reads the pull requests that changed since the last round. GitHub has
+// no list of all reviews of a repository.
 func (p *reviewPoller) round(ctx context.Context) error {
 	pos, err := p.c.position(ctx, p.key())
 	if err != nil {
@@ -190,7 +195,7 @@ func (p *reviewPoller) round(ctx context.Context) error {
 	}
 	p.again = changed
 	if err := p.take(ctx, pos, p.latest); err != nil {
-		// The next look reads all of them again.
+		// The next round reads all of them again.
 		p.seen = glance{}
 		return err
 	}
@@ -220,7 +225,7 @@ func (p *reviewPoller) take(ctx context.Context, pos *position, pulls []pullGlan
 	return nil
 }
 
-// pull reads what is new on one pull request.
+// pull reads the new reviews and comments on one pull request.
 func (p *reviewPoller) pull(ctx context.Context, pos *position, at Place, since time.Time) error {
 	reviews, err := p.c.client.Reviews(ctx, at)
 	if err != nil {
@@ -255,7 +260,7 @@ func (c *Client) Reviews(ctx context.Context, at Place) ([]Review, error) {
 }
 
 // ReviewComments lists the comments on the code of a pull request that changed
-// since an instant.
+// after since.
 func (c *Client) ReviewComments(ctx context.Context, at Place, since time.Time) ([]Comment, error) {
 	return pages[Comment](ctx, c, "read the comments on the code of "+at.String(),
 		fmt.Sprintf("repos/%s/pulls/%d/comments?since=%s&per_page=%d", at.repository(), at.Number, since.UTC().Format(time.RFC3339), perPage))

@@ -14,7 +14,7 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// approvalOn asks for an approval on a pull request.
+// approvalOn sends an approval on a pull request.
 func (w *world) approvalOn(id string, pull int) *notice.Notice {
 	n := w.question(id, fermata.Item{Key: "approval", Prompt: "Deploy?", ResponseType: fermata.ResponseApproval})
 	n.Question.Type, n.Question.Title = fermata.Approval, "Deploy?"
@@ -52,8 +52,8 @@ func TestAReviewAnswersTheApprovalOnItsPullRequest(t *testing.T) {
 	}
 }
 
-// GitHub tells whole seconds: a review in the second in which the pull request
-// was opened, after a look in that second, leaves the list as it was.
+// GitHub gives times in whole seconds. If a round reads the list in the second in which the pull request was opened, a
+// later review in that second leaves the list unchanged.
 func TestAReviewInTheSecondOfALookIsRead(t *testing.T) {
 	t.Parallel()
 	w := start(t, map[string]any{"webhook_secret": nil, "poll": "1s"})
@@ -75,7 +75,7 @@ func TestAReviewCommentAnswersAndTalkDoesNot(t *testing.T) {
 	pull := w.hub.Pull()
 	w.webhooks()
 	w.hub.User("ada", "write")
-	// Nothing is asked here: reviews are about the code alone.
+	// No question is open here, so the reviews are only about the code.
 	w.hub.Review("ada", pull, "approve", "")
 	w.hub.Deliveries()
 	w.approvalOn(first, pull)
@@ -119,7 +119,7 @@ func TestReviewsOfOthersEditsAndDismissalsAnswerNothing(t *testing.T) {
 			t.Errorf("%s was answered %s", d.Body, d.Answer)
 		}
 	}
-	// One that comes twice counts once.
+	// A webhook that is delivered twice counts once.
 	sent := w.hub.Deliveries()
 	if again := w.hub.Redeliver(sent[0]); !strings.Contains(again.Answer, "delivered before") {
 		t.Errorf("a second delivery was answered %s", again.Answer)
@@ -144,8 +144,7 @@ func TestAReviewWhereSeveralApprovalsAreOpenIsAskedBack(t *testing.T) {
 	}
 }
 
-// What was written before the question stood there does not answer it, though
-// it is read afterwards.
+// A review from before the question does not answer it, even if it is read later.
 func TestAReviewFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 	t.Parallel()
 	w := start(t, map[string]any{"webhook_secret": nil, "poll": "1s"})
@@ -188,7 +187,8 @@ func TestARefusedReviewIsToldBeyondTheLimit(t *testing.T) {
 	}
 }
 
-// TestTheChannelsOwnReviewAnswersNothing: a step of a workflow reviews with the channel's account. So an agent would approve what it asks.
+// TestTheChannelsOwnReviewAnswersNothing has a workflow step review with the channel's account. If that counted, an
+// agent could approve its own question.
 func TestTheChannelsOwnReviewAnswersNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]map[string]any{"a token's": {"poll": "off"}, "an App's": {"poll": "off", "app_id": standin.AppID}} {

@@ -69,7 +69,7 @@ func TestLostAnswerOfGitHubMakesNoSecondComment(t *testing.T) {
 	}
 }
 
-// Two people are asked on one issue: it holds one question.
+// Two people are asked on one issue, and the question is there once.
 func TestQuestionStandsOnceOnAnIssue(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -161,7 +161,7 @@ func TestDeletedCommentIsNoTrouble(t *testing.T) {
 	}
 }
 
-// A missing right to label must not keep a question from people.
+// A missing permission to label must not keep a question from people.
 func TestMissingRightToLabelKeepsNoQuestionBack(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -178,7 +178,7 @@ func TestWhereAQuestionGoes(t *testing.T) {
 	tests := map[string]struct {
 		target string
 		change map[string]any
-		issue  int // 0: refused for good
+		issue  int // 0 if the channel refuses for good
 	}{
 		"the channel's issue":          {issue: 7},
 		"the asker's":                  {target: "octo/hello#8", issue: 8},
@@ -266,7 +266,7 @@ func TestLimitsSayHowLongToWait(t *testing.T) {
 	}
 }
 
-// Who takes the old name of a repository must not get its questions.
+// An owner who takes the old name of a repository must not get its questions.
 func TestRepositoryThatMovedIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -277,7 +277,7 @@ func TestRepositoryThatMovedIsNotFollowed(t *testing.T) {
 	}
 }
 
-// A token that GitHub takes back in the middle is replaced.
+// A token that GitHub revokes early is replaced.
 func TestInstallationTokenIsRenewed(t *testing.T) {
 	t.Parallel()
 	w := start(t, app)

@@ -14,11 +14,10 @@ import (
 // Kind is the name of this kind of channel.
 const Kind = "github"
 
-// Public says that people who may not read the project can see what is sent:
-// whoever reads the repository does.
+// Public is true because people without access to the project can see the messages: every reader of the repository can.
 const Public = true
 
-// Secrets names the settings that are never shown again.
+// Secrets are the names of the settings that are never shown again.
 var Secrets = []string{"token", "private_key", "webhook_secret"}
 
 // Schema is the JSON Schema of the settings.
@@ -42,7 +41,7 @@ var Schema = json.RawMessage(`{
   }
 }`)
 
-// Settings are those of one channel.
+// Settings are the settings of one channel.
 type Settings struct {
 	Token          string `json:"token"`
 	AppID          int64  `json:"app_id"`
@@ -64,17 +63,16 @@ type Settings struct {
 
 const (
 	publicAPI = "https://api.github.com/"
-	// shortestPoll keeps a channel within what GitHub allows in an hour.
+	// shortestPoll keeps a channel within GitHub's hourly limit.
 	shortestPoll = time.Second
 	usualPoll    = 30 * time.Second
-	// sweepPoll finds what a webhook lost: GitHub delivers once.
+	// sweepPoll is the interval that finds events which a webhook lost. GitHub delivers each event once.
 	sweepPoll = 5 * time.Minute
-	// shortestSecret is how long a webhook's secret must be: it can be guessed
-	// without asking anybody.
+	// shortestSecret is how many characters the webhook secret needs at least. An attacker can guess a secret offline.
 	shortestSecret = 16
 )
 
-// readSettings reads settings, and says everything that is wrong with them.
+// readSettings reads settings. The error lists everything that is wrong with them.
 func readSettings(raw json.RawMessage) (Settings, error) {
 	var s Settings
 	if err := strictjson.Settings(raw, &s); err != nil {
@@ -153,8 +151,8 @@ func (s *Settings) namedRepositories() []string {
 	return append(names, s.Repositories...)
 }
 
-// allows reports whether questions may go to the repository, and answers come
-// from it. An App without named ones writes wherever it is installed.
+// allows reports whether questions may go to the repository and answers may come from it. An App whose settings name no
+// repository may write wherever it is installed.
 func (s *Settings) allows(p Place) bool {
 	names := s.namedRepositories()
 	for _, name := range names {
@@ -165,8 +163,8 @@ func (s *Settings) allows(p Place) bool {
 	return len(names) == 0
 }
 
-// spellRepository is the name of a repository as the settings have it, and whether they
-// name it: GitHub tells no case apart.
+// spellRepository returns the name of a repository in the spelling of the settings, and whether the settings name it.
+// GitHub does not distinguish upper and lower case.
 func (s *Settings) spellRepository(repository string) (string, bool) {
 	for _, name := range s.namedRepositories() {
 		if strings.EqualFold(name, repository) {
@@ -176,7 +174,7 @@ func (s *Settings) spellRepository(repository string) (string, bool) {
 	return repository, false
 }
 
-// pollInterval is how often comments are fetched, 0 for never.
+// pollInterval returns the interval at which comments are fetched, or 0 for never.
 func (s *Settings) pollInterval() (time.Duration, error) {
 	switch {
 	case s.Poll == "off":

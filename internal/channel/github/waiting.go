@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// beginWaiting labels the issue and assigns the people who are asked. Where the
-// account may not, the question stands there all the same.
+// beginWaiting labels the issue and assigns the people who are asked. If the
+// account may not do that, the question is asked all the same.
 func (c *Channel) beginWaiting(ctx context.Context, to *ref, n *notice.Notice) error {
 	if label := c.settings.WaitingLabel; label != "" {
 		if err := c.tolerate(ctx, c.client.Label(ctx, to.Place, label)); err != nil {
@@ -26,7 +26,7 @@ func (c *Channel) beginWaiting(ctx context.Context, to *ref, n *notice.Notice) e
 	return c.tolerate(ctx, err)
 }
 
-// endWaiting takes away what beginWaiting set, and marks a timeout.
+// endWaiting removes what beginWaiting set, and marks a timeout.
 func (c *Channel) endWaiting(ctx context.Context, to *ref, n *notice.Notice) error {
 	seen, err := c.look(ctx, to.Place)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *Channel) endWaiting(ctx context.Context, to *ref, n *notice.Notice) err
 	return nil
 }
 
-// timedOut tells on the issue that nobody answered: a changed comment alone
+// timedOut says on the issue that nobody answered, because editing a comment
 // notifies nobody.
 func (c *Channel) timedOut(ctx context.Context, to *ref, n *notice.Notice, seen *written) error {
 	if label := c.settings.TimeoutLabel; label != "" {
@@ -72,8 +72,9 @@ func (c *Channel) timedOut(ctx context.Context, to *ref, n *notice.Notice, seen 
 	return c.tolerate(ctx, err)
 }
 
-// tolerate logs what GitHub refuses for good, and returns what may work later:
-// a missing right to label must not keep a question from people.
+// tolerate logs a request that GitHub refuses for good and returns nil. It
+// returns errors that may go away. A missing permission to label must not keep
+// a question from people.
 func (c *Channel) tolerate(ctx context.Context, err error) error {
 	if err == nil || !refusedFor(err) {
 		return err

@@ -16,20 +16,21 @@ import (
 )
 
 const (
-	// largestEvent is the largest body that is read.
+	// largestEvent is the largest body that is read, in bytes.
 	largestEvent = 1 << 20
-	// oldestEvent is how old a comment may be that a webhook brings: GitHub
-	// delivers again for three days. A captured request is worth nothing later.
+	// oldestEvent is how old a comment in a webhook may be. GitHub can deliver
+	// again for three days. After that, a captured request has no effect.
 	oldestEvent = 72 * time.Hour
-	// webhookTime is how long a delivery takes at most; GitHub gives up at ten
+	// webhookTime is the time limit for one delivery. GitHub gives up after ten
 	// seconds.
 	webhookTime = 9 * time.Second
 )
 
-// deliveryID is how GitHub numbers deliveries.
+// deliveryID matches GitHub's delivery ids.
 var deliveryID = regexp.MustCompile(`^[0-9a-fA-F-]{8,64}$`)
 
-// event is what a webhook tells of a comment, a label, a review or a deployment.
+// event is the part of a webhook's body that is read: a comment, a label, a
+// review or a deployment.
 type event struct {
 	Action     string     `json:"action"`
 	Issue      labelIssue `json:"issue"`
@@ -42,7 +43,8 @@ type event struct {
 		FullName string `json:"full_name"`
 		HTMLURL  string `json:"html_url"`
 	} `json:"repository"`
-	// Environment, Deployment, Event (what began the run) and CallbackURL tell of a deployment that waits.
+	// Environment, Deployment, Event (which started the run) and CallbackURL
+	// describe a deployment that waits.
 	Environment  string     `json:"environment"`
 	Deployment   deployment `json:"deployment"`
 	Event        string     `json:"event"`
@@ -50,20 +52,20 @@ type event struct {
 	Installation struct {
 		ID int64 `json:"id"`
 	} `json:"installation"`
-	// kind is that of the comment.
+	// kind is the kind of the comment.
 	kind string
 }
 
-// place is the issue or pull request that an event is about.
+// place returns the issue or pull request that an event is about.
 func (e *event) place() Place {
 	at := Place{Number: e.Issue.Number}
 	at.Owner, at.Repo, _ = cutRepository(e.Repository.FullName)
 	return at
 }
 
-// Handler takes GitHub's webhooks. It believes what is signed with the secret,
-// and hears comments that were just created, reviews that were just submitted,
-// labels that were just added, and deployments that wait.
+// Handler processes GitHub's webhooks. It accepts only bodies that are signed
+// with the secret. It reads new comments, newly submitted reviews, newly added
+// labels, and deployments that wait.
 func (c *Channel) Handler(hear notice.Hear) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status, words := c.receive(r, hear)
@@ -73,7 +75,8 @@ func (c *Channel) Handler(hear notice.Hear) http.Handler {
 	})
 }
 
-// receive returns the status and what GitHub's list of deliveries shows.
+// receive returns the HTTP status, and the text that GitHub shows in its list
+// of deliveries.
 func (c *Channel) receive(r *http.Request, hear notice.Hear) (int, string) {
 	if c.settings.WebhookSecret == "" {
 		return http.StatusNotFound, "this channel has no webhook_secret"
@@ -119,8 +122,8 @@ func (c *Channel) receive(r *http.Request, hear notice.Hear) (int, string) {
 	return react(r.Context(), hear, id, &e)
 }
 
-// isSigned reports whether the raw body is signed with the secret. Older, weaker
-// signatures do not count.
+// isSigned reports whether the raw body is signed with the secret. Older,
+// weaker signature schemes do not count.
 func (c *Channel) isSigned(h http.Header, body []byte) bool {
 	signatures := h.Values(gh.SHA256SignatureHeader)
 	return len(signatures) == 1 && strings.HasPrefix(signatures[0], "sha256=") &&
@@ -131,15 +134,16 @@ func (c *Channel) handleHappening(ctx context.Context, hear notice.Hear, id stri
 	if ignored := c.ignores(e); ignored != "" {
 		return http.StatusOK, "ignored: " + ignored
 	}
-	// GitHub hangs up when it has waited for long, and must not stop us then.
+	// GitHub closes the connection if it waits too long. That must not stop the
+	// processing.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webhookTime)
 	defer cancel()
 	err := c.read(ctx, hear, arrived{Comment: e.Comment, at: e.place(), kind: e.kind, edited: e.Comment.UpdatedAt.After(e.Comment.CreatedAt)})
 	return c.finishDelivery(ctx, id, err, "comment", e.Comment.ID)
 }
 
-// finishDelivery ends a delivery of GitHub's that was heard. One that was not comes
-// again, and the log names what it was about.
+// finishDelivery ends a webhook delivery. If it failed, GitHub or the poller
+// brings the event again, and the log names what it was about.
 func (c *Channel) finishDelivery(ctx context.Context, id string, err error, about string, which any) (int, string) {
 	if err != nil {
 		c.env.Log.WarnContext(ctx, "a webhook of GitHub is not heard yet", "channel", c.env.Name, about, which, "error", err)
@@ -149,7 +153,8 @@ func (c *Channel) finishDelivery(ctx context.Context, id string, err error, abou
 	return http.StatusOK, "heard"
 }
 
-// ignores says why an event is no new comment of this channel's places.
+// ignores says why an event is not a new comment in a place of this channel. It
+// is empty if it is one.
 func (c *Channel) ignores(e *event) string {
 	_, _, named := cutRepository(e.Repository.FullName)
 	switch {
@@ -163,8 +168,8 @@ func (c *Channel) ignores(e *event) string {
 	return c.ignoresPlace(e, "the comment", e.Comment.CreatedAt)
 }
 
-// ignoresPlace says why an event is not of this channel's places, or what it
-// tells of is too old.
+// ignoresPlace says why an event is not from a place of this channel, or why it
+// is too old.
 func (c *Channel) ignoresPlace(e *event, what string, since time.Time) string {
 	at := Place{Number: e.Issue.Number}
 	at.Owner, at.Repo, _ = strings.Cut(e.Repository.FullName, "/")

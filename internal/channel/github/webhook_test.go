@@ -18,11 +18,11 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// genuine returns a webhook as GitHub sends it, which counts.
+// genuine returns a valid webhook, as GitHub sends it.
 func genuine(w *world) *standin.Delivery {
 	w.t.Helper()
 	w.hub.User("ada", "write")
-	w.hub.Inbound("http://127.0.0.1:1/v1/inbound/github/webhook") // nobody listens there
+	w.hub.Inbound("http://127.0.0.1:1/v1/inbound/github/webhook") // no server listens there
 	w.hub.Comment("ada", standin.Issue, "B")
 	sent := w.hub.Deliveries()
 	return sent[len(sent)-1]
@@ -120,7 +120,8 @@ func TestForgedWebhooksAreNeverHeard(t *testing.T) {
 	}
 }
 
-// What is signed and yet not a new comment of a person in our repository.
+// These webhooks are signed, but are not a new comment of a person in our
+// repository.
 func TestSignedWebhooksThatAreNotHeard(t *testing.T) {
 	t.Parallel()
 	w := start(t, map[string]any{"app_id": standin.AppID, "poll": "off"})
@@ -208,7 +209,8 @@ func TestRequestsThatAreNoWebhooks(t *testing.T) {
 	}
 }
 
-// FuzzWebhook sends anything, signed: it must not panic and not be heard.
+// FuzzWebhook sends any signed body. The handler must not panic, and must not
+// pass anything on.
 func FuzzWebhook(f *testing.F) {
 	f.Add("issue_comment", []byte(`{"action":"created","comment":{"id":1,"user":{"id":1,"type":"User"}},"sender":{"id":1},"repository":{"full_name":"octo/hello"},"issue":{"number":7}}`))
 	f.Add("issues", []byte(`{"action":"labeled","issue":{"number":7},"label":{"name":"a"},"sender":{"id":1},"repository":{"full_name":"octo/hello"}}`))

@@ -20,7 +20,8 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// world is a channel beside its GitHub, with a server that takes what is heard.
+// world is a channel with its GitHub, and a server that takes what the channel
+// hears.
 type world struct {
 	t       *testing.T
 	hub     *standin.Server
@@ -29,7 +30,7 @@ type world struct {
 	kept    *kept
 }
 
-// kept is what the channel keeps between runs.
+// kept stores the channel's data between runs.
 type kept struct {
 	mu     sync.Mutex
 	values map[string]string
@@ -48,14 +49,14 @@ func (k *kept) store(_ context.Context, key, value string) error {
 	return nil
 }
 
-// desk does with what is heard what the delivery of the server does: it counts
-// an id once, and the first answer to a question.
+// desk does what the server's delivery does with the messages that it hears: it
+// counts an id once, and the first answer to a question.
 type desk struct {
 	mu        sync.Mutex
 	questions map[string]*fermata.Question
 	heard     []notice.Inbound
 	verdicts  map[string]notice.Verdict
-	counted   map[string]string // what was answered, by question
+	counted   map[string]string // the answers that counted, by question
 	failing   int
 }
 
@@ -96,7 +97,7 @@ func (d *desk) judge(in *notice.Inbound) notice.Verdict {
 	return notice.Verdict{Counted: true, Words: "It counted.", Question: q}
 }
 
-// list returns what was heard so far.
+// list returns the messages that were heard so far.
 func (d *desk) list() []notice.Inbound {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -125,7 +126,7 @@ func start(t *testing.T, change map[string]any) *world {
 	return w
 }
 
-// open opens the channel once more, as another process does.
+// open opens the channel again, as another process does.
 func (w *world) open(change map[string]any) *github.Channel {
 	w.t.Helper()
 	settings := w.hub.Settings()
@@ -157,10 +158,10 @@ func raw(t *testing.T, v any) json.RawMessage {
 	return data
 }
 
-// app are the changes that make the channel an App.
+// app holds the settings that make the channel a GitHub App.
 var app = map[string]any{"app_id": standin.AppID}
 
-// webhooks lets GitHub reach the channel.
+// webhooks makes the channel reachable for GitHub.
 func (w *world) webhooks() string {
 	server := httptest.NewServer(w.channel.Handler(w.desk.hear))
 	w.t.Cleanup(server.Close)
@@ -168,7 +169,7 @@ func (w *world) webhooks() string {
 	return server.URL
 }
 
-// listen lets the channel look for comments until the test ends.
+// listen lets the channel poll for comments until the test ends.
 func (w *world) listen() { w.listenWith(w.channel) }
 
 func (w *world) listenWith(channel *github.Channel) (stop func()) {
@@ -185,7 +186,7 @@ func (w *world) listenWith(channel *github.Channel) (stop func()) {
 	return stop
 }
 
-// question makes a question that waits on the usual issue.
+// question makes a question that waits on the default issue.
 func (w *world) question(id string, items ...fermata.Item) *notice.Notice {
 	q := &fermata.Question{
 		ID: id, TaskID: "task_1", RunID: "run_00000000000000000001", Type: fermata.Blocking, Status: fermata.Pending,
@@ -202,7 +203,7 @@ func (w *world) question(id string, items ...fermata.Item) *notice.Notice {
 	}
 }
 
-// Ids of questions.
+// first and second are ids of questions.
 const (
 	first  = "q_01jd0000000000aaaaaa"
 	second = "q_01jd0000000000bbbbbb"
@@ -225,7 +226,7 @@ func (w *world) send(n *notice.Notice) notice.Receipt {
 	return receipt
 }
 
-// closed is the notice when the question has ended.
+// closed returns the notice after its question has ended.
 func closed(n *notice.Notice, status fermata.QuestionStatus, words string) *notice.Notice {
 	done := *n
 	q := *n.Question
@@ -234,11 +235,11 @@ func closed(n *notice.Notice, status fermata.QuestionStatus, words string) *noti
 	return &done
 }
 
-// comments on the usual issue.
+// comments returns the comments on the default issue.
 func (w *world) comments() []string { return w.hub.Bodies(standin.Issue) }
 
-// comment writes one as a person who may write, and waits until GitHub has
-// told of it.
+// comment writes a comment as a person with write access, and waits until
+// GitHub has sent its webhook.
 func (w *world) comment(login, text string) int64 {
 	w.hub.User(login, "write")
 	id := w.hub.Comment(login, standin.Issue, text)

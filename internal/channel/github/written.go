@@ -9,10 +9,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// written is what the channel's own account has written on an issue.
+// written is everything that the channel's own account has written on an issue.
 type written struct {
 	self Account
-	// at is when it was read. asOf is the instant of which it is a view: see [written.standingAt].
+	// at is the time at which it was read. asOf is the time of the view, see [written.standingAt].
 	at, asOf time.Time
 	comments []ownComment
 }
@@ -22,8 +22,8 @@ type ownComment struct {
 	mark mark
 }
 
-// look reads what the channel has written on an issue, oldest first. GitHub is
-// the only memory of it: nothing is forgotten in a crash.
+// look reads the channel's own comments on an issue, oldest first. GitHub is the only place that stores them, so a
+// crash loses nothing.
 func (c *Channel) look(ctx context.Context, at Place) (*written, error) {
 	began := time.Now()
 	self, err := c.client.Self(ctx)
@@ -47,8 +47,8 @@ func (c *Channel) look(ctx context.Context, at Place) (*written, error) {
 	return w, nil
 }
 
-// findSent finds the comment that an earlier try wrote. A question that stands on
-// the issue for another person stands there for everybody.
+// findSent finds the comment that an earlier attempt wrote. A question that is on the issue for one person is there for
+// everybody.
 func (w *written) findSent(n *notice.Notice) *Comment {
 	for i := range w.comments {
 		m := w.comments[i].mark
@@ -61,8 +61,7 @@ func (w *written) findSent(n *notice.Notice) *Comment {
 	return nil
 }
 
-// standingAt returns what stood on the issue at an instant: nobody answers what is
-// asked later.
+// standingAt returns the view at an earlier time. A comment cannot answer a question that was asked after it.
 func (w *written) standingAt(at time.Time) *written {
 	stood := &written{self: w.self, at: w.at, asOf: at}
 	for _, one := range w.comments {
@@ -73,7 +72,7 @@ func (w *written) standingAt(at time.Time) *written {
 	return stood
 }
 
-// open lists the questions that are open on the issue, each once.
+// open lists the questions that are open on the issue, each of them once.
 func (w *written) open() []ownComment {
 	var list []ownComment
 	for _, one := range w.comments {
@@ -85,22 +84,21 @@ func (w *written) open() []ownComment {
 	return list
 }
 
-// looks keep what was read of issues: many comments that came while nobody
-// looked need one look.
+// looks caches what was read from issues, so that many comments that arrived between two rounds need only one request.
 type looks struct {
 	mu sync.Mutex
 	at map[Place]*written
 }
 
 const (
-	// mostLooks bounds how many issues are kept.
+	// mostLooks is how many issues are cached.
 	mostLooks = 100
-	// clocksDiffer is how far apart the clocks here and at GitHub may be.
+	// clocksDiffer is the largest expected difference between the clocks of the server and GitHub.
 	clocksDiffer = time.Minute
 )
 
-// lookFor reads what the channel had written when a comment was. What was read
-// after the comment is good enough: it holds all that its author could see.
+// lookFor returns what the channel had written when a comment was written. A cached view from after the comment is good
+// enough, because it contains everything that the author could see.
 func (c *Channel) lookFor(ctx context.Context, a arrived) (*written, error) {
 	c.looks.mu.Lock()
 	kept := c.looks.at[a.at]
@@ -121,7 +119,7 @@ func (c *Channel) lookFor(ctx context.Context, a arrived) (*written, error) {
 	return w, nil
 }
 
-// forget makes the next look a new one: the channel has written on the issue.
+// forget drops the cached view of an issue after the channel has written on it.
 func (l *looks) forget(at Place) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,6 @@
 // Package notify sends a short text to one of the many services that a
-// notification URL reaches. It goes one way: nothing is answered there, and
-// what was sent is not changed when the question closes.
+// notification URL reaches. It only sends: nothing is answered there, and a
+// sent message is not changed when the question closes.
 package notify
 
 import (
@@ -21,13 +21,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
-// Name is the name of the kind.
+// Name is the kind of these channels.
 const Name = "notify"
 
-// within is how long a service has to take a message.
+// within is the time limit for sending one message.
 const within = 20 * time.Second
 
-// settings are those of one channel.
+// settings are the settings of one channel.
 type settings struct {
 	URL          string `json:"url"`
 	TellOutcome  bool   `json:"tell_outcome,omitempty"`
@@ -46,7 +46,7 @@ const Schema = `{
   }
 }`
 
-// Secrets are the settings that are never shown again.
+// Secrets are the names of the settings that are never shown again.
 var Secrets = []string{"url"}
 
 // Channel sends to one service. It is safe for concurrent use.
@@ -57,7 +57,7 @@ type Channel struct {
 	http    *http.Client
 }
 
-// Open makes a channel of its settings. It connects to nothing.
+// Open makes a channel from its settings. It connects to nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	c := &Channel{name: env.Name, http: env.HTTP}
 	if err := strictjson.Settings(raw, &c.settings); err != nil {
@@ -78,8 +78,8 @@ func wrongURL(message string) *fermata.Error {
 	return fermata.Invalid(fermata.Problem{Field: "settings.url", Message: message})
 }
 
-// open makes the library's side of the channel: one for each message, because
-// it keeps what it is given for the next.
+// open makes the library's service for the URL. It makes a new one for each
+// message, because a service keeps its parameters for the next message.
 func (c *Channel) open() (types.Service, error) {
 	var s types.Service
 	err := safely(func() (err error) {
@@ -109,14 +109,15 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 	}
 	receipt := notice.Receipt{Content: t.String()}
 	if c.TellOutcome && n.Question != nil {
-		// The end of the question is wanted here.
+		// A receipt with a Ref makes the server call Update when the question
+		// ends.
 		receipt.Ref = json.RawMessage(`true`)
 	}
 	return receipt, nil
 }
 
-// Update tells how the question ended, where that is wanted. What was sent
-// stays as it is.
+// Update sends a second message with the outcome, if the settings ask for it.
+// The first message stays unchanged.
 func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
 	if !c.TellOutcome || n.Outcome == nil {
 		return sent, nil
@@ -128,8 +129,8 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Rece
 	return notice.Receipt{Ref: sent.Ref, Content: t.String()}, nil
 }
 
-// send has the library send a text. It knows no context: what takes too long
-// goes on alone, and counts as not sent.
+// send sends a text through the library. The library takes no context. So a
+// call that takes too long continues in the background, and counts as not sent.
 func (c *Channel) send(ctx context.Context, t text) error {
 	s, err := c.open()
 	if err != nil {
@@ -150,7 +151,7 @@ func (c *Channel) send(ctx context.Context, t text) error {
 	return c.sendFailure(err)
 }
 
-// asSet leaves how loud a text is to the URL where that says so.
+// asSet lets a priority in the URL override the weight of the text.
 func (c *Channel) asSet(t text) text {
 	if u, err := url.Parse(c.URL); err == nil && u.Query().Has("priority") {
 		t.weight = usual
@@ -158,8 +159,8 @@ func (c *Channel) asSet(t text) text {
 	return t
 }
 
-// safely turns a panic of the library into an error: what one service sends
-// back, or somebody writes into a URL, must not end the server.
+// safely turns a panic of the library into an error. The response of a service,
+// or a bad URL, must not end the server.
 func safely(call func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -169,7 +170,7 @@ func safely(call func() error) (err error) {
 	return call()
 }
 
-// sendFailure tells why a text was not sent.
+// sendFailure says why a text was not sent.
 func (c *Channel) sendFailure(err error) error {
 	hint := "test the URL with the service's own page; it is tried again"
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// phone is an ntfy server as far as senders see it.
+// phone is an ntfy server, as senders see it.
 type phone struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -34,7 +34,7 @@ func newPhone(t *testing.T) *phone {
 		body, _ := io.ReadAll(r.Body)
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		// ntfy decodes titles that are written as those of mails.
+		// ntfy decodes titles that are encoded like mail headers.
 		title, err := new(mime.WordDecoder).DecodeHeader(r.Header.Get("Title"))
 		if err != nil {
 			t.Error(err)
@@ -71,7 +71,8 @@ func question() *notice.Notice {
 	deadline := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC)
 	return &notice.Notice{
 		Delivery: "dlv_1", Purpose: notice.Asked, TaskTitle: "Add a configuration file", Open: "https://fermata.test/q/q_1",
-		// Whoever knows the topic reads what is sent there: none of it answers.
+		// Every person who knows the topic can read the messages there, so
+		// nothing in them may answer.
 		Answer: "https://fermata.test/a/link-of-ada", Reply: "reply-secret-of-ada",
 		Question: &fermata.Question{ID: "q_1", Type: fermata.Blocking, Risk: fermata.RiskLow, Title: "Which format, für alle?", Deadline: &deadline, Body: "long"},
 	}
@@ -183,7 +184,7 @@ func TestFailureSaysWhyAndKeepsTheSecret(t *testing.T) {
 	}
 }
 
-// Services that take a client get the one that refuses private addresses.
+// Services that take an HTTP client get one that refuses private addresses.
 func TestPrivateServicesAreNotConnectedTo(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)
@@ -229,7 +230,7 @@ func TestWeightIsThatOfTheQuestion(t *testing.T) {
 			t.Errorf("%+v has the priority %q, want %q", n.Question, got.priority, want)
 		}
 	}
-	// What the URL says counts more.
+	// A priority in the URL takes precedence.
 	c, err := open(t, settings{URL: p.url() + "&priority=min", AllowPrivate: true})
 	if err != nil {
 		t.Fatal(err)

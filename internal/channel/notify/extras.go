@@ -5,13 +5,14 @@ import (
 	"mime"
 )
 
-// ntfyExtras are how loud the message is, where a press leads, and a button
-// that leads there. The button has an address only: what decides needs the
-// session of the person, and the topic may have many readers.
+// ntfyExtras returns the priority, the address to open on a press, and a button
+// that opens it. The button has only an address: a decision needs the session
+// of the person, and the topic may have many readers.
 func ntfyExtras(t text) map[string]string {
 	extras := map[string]string{}
 	if t.title != "" {
-		// Headers hold ASCII; ntfy reads the encoding of mails.
+		// HTTP headers hold only ASCII, and ntfy decodes the encoding of mail
+		// headers.
 		extras["title"] = mime.BEncoding.Encode("utf-8", t.title)
 	}
 	if t.weight != usual {
@@ -28,7 +29,7 @@ func ntfyExtras(t text) map[string]string {
 	return extras
 }
 
-// gotifyExtras are how loud the message is, from 0 to 10.
+// gotifyExtras returns the priority, from 0 to 10.
 func gotifyExtras(t text) map[string]string {
 	if t.weight == usual {
 		return nil
@@ -36,8 +37,8 @@ func gotifyExtras(t text) map[string]string {
 	return map[string]string{"priority": map[weight]string{quiet: "2", urgent: "7", alarming: "9"}[t.weight]}
 }
 
-// pushoverExtras are how loud the message is, from -2 to 1: 2 would ring until
-// somebody confirms it there.
+// pushoverExtras returns the priority, from -2 to 1. A priority of 2 would ring
+// until a person confirms it there.
 func pushoverExtras(t text) map[string]string {
 	if t.weight == usual {
 		return nil

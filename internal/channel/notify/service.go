@@ -24,37 +24,38 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 )
 
-// service is what is known of a service of the library. The library makes
-// connections of its own, so it is decided by service how a URL is kept from
-// leading into a private network.
+// service describes a service of the library. The library opens connections of
+// its own. So each service needs its own way to keep a URL from leading into a
+// private network.
 type service struct {
 	name string
-	// title says that the service shows a title apart from the text.
+	// title reports whether the service shows a title apart from the text.
 	title bool
-	// guard gives the library a client that refuses private addresses.
+	// guard gives the library an HTTP client that refuses private addresses.
 	guard func(types.Service, *http.Client)
-	// host returns where a service leads that has no fixed host and takes no
-	// client; known are hosts that are public for certain, with what is below
-	// them.
+	// host returns the host of a service that has no fixed host and takes no
+	// client. known are hosts that are certainly public, together with their
+	// subdomains.
 	host  func(types.Service) string
 	known []string
-	// extras are what the service takes beside the text.
+	// extras returns the parameters that the service takes besides the text.
 	extras func(t text) map[string]string
-	// send is our own where the library cannot be trusted with it.
+	// send replaces the library's own sending if that is not reliable.
 	send func(context.Context, types.Service, *http.Client, text) error
 }
 
-// noHost is the host of services that run in one's own network.
+// noHost returns no host. It is for services that run in a private network.
 func noHost(types.Service) string { return "" }
 
-// services are all that are reached. Left out are smtp, which the channel
-// email does better, and logger, which writes to the standard output.
+// services are all the services that can be reached. The service smtp is left
+// out because the channel email does it better. The service logger is left out
+// because it writes to the standard output.
 var services = map[string]service{
-	// These know their host themselves.
+	// These have a fixed host.
 	"discord": {title: true}, "ifttt": {title: true}, "join": {title: true}, "lark": {title: true},
 	"notifiarr": {}, "pushbullet": {title: true}, "slack": {title: true}, "telegram": {title: true, send: sendTelegram}, "wecom": {},
 
-	// These take a client.
+	// These take an HTTP client.
 	"gotify":     {title: true, extras: gotifyExtras, guard: func(s types.Service, c *http.Client) { *s.(*gotify.Service).GetHTTPClient() = *c }},
 	"mattermost": {guard: func(s types.Service, c *http.Client) { *s.(*mattermost.Service).GetHTTPClient() = *c }},
 	"ntfy":       {title: true, extras: ntfyExtras, guard: func(s types.Service, c *http.Client) { s.(*ntfy.Service).SetHTTPClient(c) }},
@@ -62,7 +63,7 @@ var services = map[string]service{
 	"pushover":   {title: true, extras: pushoverExtras, guard: func(s types.Service, c *http.Client) { s.(*pushover.Service).Client = c }},
 	"rocketchat": {guard: func(s types.Service, c *http.Client) { s.(*rocketchat.Service).Client = c }},
 
-	// These connect to what the URL names, however it leads there.
+	// These connect to the host in the URL, wherever it leads.
 	"bark":       {title: true, host: func(s types.Service) string { return s.(*bark.Service).Config.Host }, known: []string{"day.app"}},
 	"generic":    {title: true, host: noHost},
 	"googlechat": googleChat, "hangouts": googleChat,
@@ -75,7 +76,7 @@ var services = map[string]service{
 
 var googleChat = service{host: func(s types.Service) string { return s.(*googlechat.Service).Config.Host }, known: []string{"googleapis.com"}}
 
-// find returns the service of a URL.
+// find returns the service that a URL names.
 func find(u *url.URL) (service, error) {
 	name, _, _ := strings.Cut(strings.ToLower(u.Scheme), "+")
 	s, ok := services[name]
@@ -85,13 +86,13 @@ func find(u *url.URL) (service, error) {
 	}
 	s.name = name
 	if name == "matrix" && u.User.Username() != "" {
-		// The library would sign in with it whenever it opens the URL.
+		// The library would sign in with them each time it opens the URL.
 		return s, wrongURL("has a name and a password").WithHint("matrix takes an access token: matrix://:TOKEN@HOST/?rooms=ROOM")
 	}
 	return s, nil
 }
 
-// protect keeps what the library has opened away from private addresses.
+// protect keeps the service of the library away from private addresses.
 func (s service) protect(opened types.Service, client *http.Client) error {
 	if s.guard != nil {
 		s.guard(opened, client)
@@ -106,10 +107,11 @@ func (s service) protect(opened types.Service, client *http.Client) error {
 	return wrongURL("may lead to a private address, which is not checked for the service "+s.name).WithHint("%s", hint)
 }
 
-// plainHost is a name, with a port or none.
+// plainHost matches a host name, with or without a port.
 var plainHost = regexp.MustCompile(`^([a-z0-9.-]+?)\.?(:[0-9]+)?$`)
 
-// isBelow reports whether a host is one of the known, or below it.
+// isBelow reports whether a host is one of the known hosts, or a subdomain of
+// one.
 func isBelow(host string, known []string) bool {
 	match := plainHost.FindStringSubmatch(strings.ToLower(host))
 	return match != nil && slices.ContainsFunc(known, func(k string) bool {
@@ -117,7 +119,7 @@ func isBelow(host string, known []string) bool {
 	})
 }
 
-// write sends a text by what the library has opened.
+// write sends a text through the service of the library.
 func (s service) write(ctx context.Context, opened types.Service, client *http.Client, t text) error {
 	if s.send != nil {
 		return s.send(ctx, opened, client, t)

@@ -16,7 +16,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/outbound"
 )
 
-// A service that a newer library brings needs a decision of ours.
+// If a newer version of the library adds a service, the table must list it or
+// leave it out on purpose.
 func TestEveryServiceOfTheLibraryIsDecidedOn(t *testing.T) {
 	t.Parallel()
 	for _, name := range (&router.ServiceRouter{}).ListServices() {
@@ -35,7 +36,7 @@ func open(t *testing.T, s settings) (*Channel, error) {
 	return Open(raw, notice.Env{Name: "phone", HTTP: outbound.Client(outbound.Options{})})
 }
 
-// examples are URLs as the services give them.
+// examples are URLs in the form that the services use.
 var examples = map[string]string{
 	"bark":       "bark://:devicekey@api.day.app/",
 	"discord":    "discord://tokentoken@123456789012345678",
@@ -63,7 +64,7 @@ var examples = map[string]string{
 	"zulip":      "zulip://bot@example.com:key@example.zulipchat.com?stream=stream&topic=topic",
 }
 
-// ownNetwork are services that always run in one's own network.
+// ownNetwork are services that always run in a private network.
 var ownNetwork = []string{"generic", "signal"}
 
 func TestServicesOpen(t *testing.T) {
@@ -93,7 +94,7 @@ func TestServicesOpen(t *testing.T) {
 	}
 }
 
-// showsTitle reports whether the library knows a title of the service.
+// showsTitle reports whether the library has a title for the service.
 func showsTitle(s types.Service) bool {
 	config, ok := reflect.ValueOf(s).Elem().FieldByName("Config").Interface().(types.ServiceConfig)
 	if !ok {
@@ -119,13 +120,13 @@ func TestURLsThatMayLeadInside(t *testing.T) {
 		"generic+http://127.0.0.1/", "generic://example.com/", "signal://localhost:8080/+1234567890/+0987654321",
 		"smtp://user:password@host:587/?from=a@b.c&to=a@b.c", "logger://", "nothing://x", "https://example.com", "", "://",
 	} {
-		// What a map is read in order of is decided anew each time.
+		// The library reads maps, whose order changes from run to run.
 		for range 20 {
 			c, err := open(t, settings{URL: raw})
 			if err != nil {
 				continue
 			}
-			// What is opened now is what a message would be sent to.
+			// A message would be sent to the service that is opened here.
 			opened, err := c.open()
 			if err == nil && (c.service.host == nil || !isBelow(c.service.host(opened), c.service.known)) {
 				t.Errorf("%s: opened", raw)

@@ -20,11 +20,11 @@ import (
 
 const telegramAPI = "https://api.telegram.org/bot"
 
-// mostReply bounds what is read of a reply of Telegram.
+// mostReply is how many bytes of Telegram's response are read.
 const mostReply = 64 << 10
 
-// sendTelegram writes to every chat of a URL. The library takes a reply that
-// never came for a success, so it reads the URL only.
+// sendTelegram writes to every chat in a URL. The library only reads the URL
+// here, because it takes a missing response for a success.
 func sendTelegram(ctx context.Context, s types.Service, client *http.Client, t text) error {
 	config := s.(*telegram.Service).GetConfig()
 	for _, chat := range config.Chats {
@@ -35,8 +35,9 @@ func sendTelegram(ctx context.Context, s types.Service, client *http.Client, t t
 	return nil
 }
 
-// telegramMessage is the text for one chat, a topic of which may stand after a
-// colon. It is escaped whole: nothing that an agent wrote is markup.
+// telegramMessage returns the message for one chat. A chat may name a topic
+// after a colon. The text is escaped completely, so nothing that an agent wrote
+// is markup.
 func telegramMessage(config *telegram.Config, chat string, t text) map[string]any {
 	message := map[string]any{
 		"text": fmt.Sprintf("<b>%s</b>\n%s", html.EscapeString(t.title), html.EscapeString(t.body)), "parse_mode": "HTML",
@@ -53,8 +54,8 @@ func telegramMessage(config *telegram.Config, chat string, t text) map[string]an
 	return message
 }
 
-// public reports whether Telegram takes an address for a button: it refuses the
-// whole message for one without a dot in its host.
+// public reports whether Telegram accepts an address for a button. It refuses
+// the whole message if the host of the address has no dot.
 func public(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && strings.Contains(u.Hostname(), ".") && net.ParseIP(u.Hostname()) == nil

@@ -13,7 +13,7 @@ import (
 
 const bot = "telegram://123456:AAE-bot@telegram?chats=@team,-1001:42"
 
-// instead leads what is meant for Telegram to a server of the test.
+// instead redirects the requests for Telegram to a server of the test.
 type instead struct{ to *url.URL }
 
 func (i instead) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -90,7 +90,8 @@ func TestTelegramTellsEveryChat(t *testing.T) {
 	}
 }
 
-// What nobody took must be tried again and told of, so it may not count as sent.
+// A message that no chat accepted must be retried and reported, so it may not
+// count as sent.
 func TestTelegramThatTookNothingIsAFailure(t *testing.T) {
 	t.Parallel()
 	for body, why := range map[string]string{

@@ -14,23 +14,25 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// mostLine bounds what is shown of a text that somebody else wrote.
+// mostLine is how many characters are shown of a text that Fermata did not
+// write.
 const mostLine = 160
 
-// text is a message: a headline, and what stands below it.
+// text is a message: a headline and a body.
 type text struct {
 	title, body string
-	// headed says that the body does not repeat the headline.
+	// headed reports whether the body leaves the headline out.
 	headed bool
 	weight weight
-	// open is the address behind a press, and button what stands on it.
+	// open is the address that a press opens. button is the label of that
+	// button.
 	open, button string
 }
 
 // weight says how loud a message is.
 type weight int
 
-// Weights, from least to most.
+// These are the weights, from least to most.
 const (
 	quiet weight = iota - 1
 	usual
@@ -38,8 +40,9 @@ const (
 	alarming
 )
 
-// weigh returns how loud a notice is: what stops a task is urgent, what is most
-// dangerous or nobody answered so far is alarming, what can wait is quiet.
+// weigh returns how loud a notice is. A question that stops a task is urgent. A
+// question of critical risk, or an escalated one, is alarming. A question that
+// can wait is quiet.
 func weigh(n *notice.Notice) weight {
 	switch {
 	case n.Outcome != nil, n.Purpose == notice.Digest:
@@ -57,7 +60,7 @@ func weigh(n *notice.Notice) weight {
 	}
 }
 
-// String returns what was sent, to be kept.
+// String returns the text as it was sent, to be stored.
 func (t text) String() string { return t.title + "\n" + t.body }
 
 // joinTitle returns the text for a service that shows no title.
@@ -68,8 +71,8 @@ func (t text) joinTitle() string {
 	return t.body
 }
 
-// write returns the text of a notice. What to answer, and how, is behind the
-// address: nothing can be answered here.
+// write returns the text of a notice. What to answer, and how, is on the page
+// at the address, because nothing can be answered here.
 func write(n *notice.Notice) text {
 	if n.Question == nil {
 		t := text{title: line(n.Title), weight: weigh(n), open: n.Open, button: "Open"}
@@ -96,13 +99,13 @@ func write(n *notice.Notice) text {
 	return text{title: headline(n), body: join(lines, n.Open), headed: true, weight: weigh(n), open: n.Open, button: button(n)}
 }
 
-// headline says what kind of question it is, and what is asked.
+// headline returns the kind of the question and its title.
 func headline(n *notice.Notice) string {
 	return line(notice.Headline(n))
 }
 
-// button says what a press leads to: the page of the question, which decides
-// nothing by being opened.
+// button returns the label of the button that opens the page of the question.
+// Opening the page decides nothing.
 func button(n *notice.Notice) string {
 	if n.Question.Type == fermata.Approval {
 		return "Look and decide"
@@ -127,8 +130,8 @@ func join(lines []string, open string) string {
 	return strings.Join(lines, "\n")
 }
 
-// line makes one short line of a text: what somebody else wrote cannot look
-// like a line of ours.
+// line makes one short line of a text, so that another person's text cannot
+// look like a line of ours.
 func line(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf) }), " ")
 	if utf8.RuneCountInString(s) > mostLine {
@@ -137,8 +140,8 @@ func line(s string) string {
 	return s
 }
 
-// describeFailure returns what the library says of a failure, without what the URL keeps
-// secret and without what the service sent back.
+// describeFailure returns the library's description of a failure. It leaves out
+// the secrets of the URL and the response of the service.
 func (c *Channel) describeFailure(err error) string {
 	if status, ok := errors.AsType[jsonclient.Error](err); ok && status.StatusCode != 0 {
 		return fmt.Sprintf("it responded %d", status.StatusCode)
@@ -149,7 +152,7 @@ func (c *Channel) describeFailure(err error) string {
 	return line(c.scrub(err.Error()))
 }
 
-// scrub takes every part of the URL that may be a secret out of a text.
+// scrub removes every part of the URL that may be a secret from a text.
 func (c *Channel) scrub(s string) string {
 	const least = 4
 	s = strings.ReplaceAll(s, c.URL, "…")

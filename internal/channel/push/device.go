@@ -19,7 +19,7 @@ type Device struct {
 	} `json:"keys"`
 }
 
-// ParseDevice reads a subscription and says what is wrong with it.
+// ParseDevice reads a push subscription. The error says what is wrong with it.
 func ParseDevice(given json.RawMessage) (*Device, error) {
 	var d Device
 	if err := json.Unmarshal(given, &d); err != nil {
@@ -34,7 +34,8 @@ func ParseDevice(given json.RawMessage) (*Device, error) {
 	return &d, nil
 }
 
-// MayAdd refuses a device of a push service that the channel does not send to.
+// MayAdd returns an error if the device belongs to a push service that the
+// channel does not send to.
 func (c *Channel) MayAdd(subscription json.RawMessage) error {
 	d, err := ParseDevice(subscription)
 	if err != nil {
@@ -43,7 +44,8 @@ func (c *Channel) MayAdd(subscription json.RawMessage) error {
 	return c.mayReach(d)
 }
 
-// mayReach keeps to the hosts of the settings.
+// mayReach returns an error if the settings name hosts and the device's host is
+// not one of them.
 func (c *Channel) mayReach(d *Device) error {
 	if len(c.Hosts) == 0 {
 		return nil

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// longestWait bounds what a push service may ask for.
+	// longestWait is the longest wait that a push service may ask for.
 	longestWait = 24 * time.Hour
-	// longestReason is how much of a refusal is kept.
+	// longestReason is how many bytes of a refusal are kept.
 	longestReason = 300
 )
 
-// errTooLarge says that a service takes less than the standard's 4096 bytes.
+// errTooLarge means that a service accepts less than the standard's 4096 bytes.
 var errTooLarge = errors.New("the push service finds the message too large")
 
-// judge reads what a push service replied (RFC 8030, 5 and 7.3; RFC 8292, 2.3
-// and 4.2).
+// judge turns the response of a push service into an error (RFC 8030, 5 and
+// 7.3; RFC 8292, 2.3 and 4.2).
 func judge(r *http.Response) error {
 	switch status := r.StatusCode; {
 	case status >= 200 && status < 300:
@@ -43,7 +43,7 @@ func judge(r *http.Response) error {
 	}
 }
 
-// reason is what the service said, on one line.
+// reason returns the text of the response on one line.
 func reason(r *http.Response) string {
 	body, err := io.ReadAll(io.LimitReader(r.Body, longestReason))
 	text := strings.TrimSpace(plainText(string(body)))

@@ -14,25 +14,26 @@ import (
 const (
 	// longestTTL is how long push services keep a message at most.
 	longestTTL = 28 * 24 * time.Hour
-	// closedTTL is how long it is worth telling a device that a question closed.
+	// closedTTL is how long it is useful to tell a device that a question
+	// closed.
 	closedTTL = 24 * time.Hour
-	// testTTL is short: whoever tests looks now.
+	// testTTL is short because the person who tests is looking at the device.
 	testTTL = 5 * time.Minute
 	// topicLength is the longest topic (RFC 8030, 5.4).
 	topicLength = 32
 	smallRecord = 2048
 )
 
-// topic is one for each question: a newer message replaces the one that still
-// waits for the device.
+// topic returns one topic for each question. A newer message replaces the one
+// that still waits for the device.
 func topic(n *notice.Notice) string {
 	name := tag(n)
 	sum := sha256.Sum256([]byte(name))
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:topicLength]
 }
 
-// ttl is how long the message is worth delivering, in seconds: for a question,
-// until its deadline.
+// ttl returns how long the message is worth delivering, in seconds. For a
+// question that is until its deadline.
 func ttl(n *notice.Notice, now time.Time) int {
 	keep := longestTTL
 	switch {
@@ -46,7 +47,7 @@ func ttl(n *notice.Notice, now time.Time) int {
 	return max(0, int(keep/time.Second))
 }
 
-// urgency says for what a device is woken (RFC 8030, 5.3).
+// urgency says how important it is to wake a device (RFC 8030, 5.3).
 func urgency(n *notice.Notice) webpush.Urgency {
 	switch {
 	case n.Purpose == notice.Digest:

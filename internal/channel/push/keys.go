@@ -10,11 +10,12 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// storedKey is where the server keeps the key that it made.
+// storedKey is the key under which the server stores the private key that it
+// made.
 const storedKey = "vapid_private_key"
 
-// PublicKey is what a page gives to the browser when a person adds a device:
-// the devices then take messages from this server only.
+// PublicKey returns the key that a page gives to the browser when a person adds
+// a device. The device then accepts messages only from this server.
 func (c *Channel) PublicKey(ctx context.Context) (string, error) {
 	key, err := c.key(ctx)
 	if err != nil {
@@ -23,8 +24,9 @@ func (c *Channel) PublicKey(ctx context.Context) (string, error) {
 	return publicOf(key), nil
 }
 
-// key is the one of the settings, else the one that was made at first use. It
-// is read each time: another process may have been the first.
+// key returns the key of the settings, or else the key that was made at first
+// use. It reads that key each time, because another process may have made it
+// first.
 func (c *Channel) key(ctx context.Context) (*ecdh.PrivateKey, error) {
 	if c.PrivateKey != "" {
 		return readKey(c.PrivateKey)
@@ -41,8 +43,8 @@ func (c *Channel) key(ctx context.Context) (*ecdh.PrivateKey, error) {
 	return readKey(kept)
 }
 
-// makeKey makes a key and returns the one that is kept then: a device that was
-// given another would take nothing from this server.
+// makeKey makes a key, and returns the one that is stored after that. A device
+// that was given a different key would accept nothing from this server.
 func (c *Channel) makeKey(ctx context.Context) (string, error) {
 	key, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {

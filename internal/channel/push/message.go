@@ -12,37 +12,36 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// Lengths of texts in characters. A lock screen shows less.
+// These are the longest texts, in characters; digestLines is in lines. A lock screen shows less.
 const (
 	longestTitle = 120
 	longestBody  = 240
 	digestLines  = 4
 )
 
-// message is what the service worker of the page reads
-// (web/src/worker/message.ts).
+// message is the payload that the page's service worker reads (web/src/worker/message.ts).
 type message struct {
 	// Kind is question, closed, digest, alert or test.
 	Kind string `json:"kind"`
-	// Tag is one for each question: a newer notification replaces the older.
+	// Tag is the same for all messages about a question. A newer notification with the same tag replaces the older one.
 	Tag   string `json:"tag"`
 	Title string `json:"title"`
 	Body  string `json:"body"`
-	// Path is where a press leads.
+	// Path is the path that a press opens.
 	Path string `json:"path"`
 	Lang string `json:"lang"`
 	At   int64  `json:"at"`
-	// Again says that it makes itself heard although one with this tag is
-	// there, Stays that it stays until the person acts.
+	// Again reports whether the notification alerts the person although one with this tag is shown already. Stays
+	// reports whether it stays until the person acts.
 	Again    bool   `json:"again,omitempty"`
 	Silent   bool   `json:"silent,omitempty"`
 	Stays    bool   `json:"stays,omitempty"`
 	Question string `json:"question,omitempty"`
 	Delivery string `json:"delivery,omitempty"`
-	// Member is the handle of the person for whom it is: only that person's session answers with its buttons.
+	// Member is the handle of the recipient. The buttons answer only in that person's session.
 	Member  string   `json:"member,omitempty"`
 	Actions []action `json:"actions,omitempty"`
-	// ActionHash names what will run, which stands in the body.
+	// ActionHash is the hash of the action that the body shows.
 	ActionHash string `json:"action_hash,omitempty"`
 }
 
@@ -53,8 +52,7 @@ type action struct {
 	Answer any    `json:"answer"`
 }
 
-// compose makes the message; fresh says that it is not a change of an earlier
-// one.
+// compose makes the message. fresh reports whether it is a new message and not a change of an earlier one.
 func compose(n *notice.Notice, fresh bool) *message {
 	words := wordsIn(n.To.Language)
 	m := &message{Tag: tag(n), Lang: words.tag, At: n.At.UnixMilli(), Delivery: n.Delivery, Member: n.To.Handle, Silent: !fresh, Again: fresh}
@@ -81,7 +79,7 @@ func compose(n *notice.Notice, fresh bool) *message {
 	return m
 }
 
-// question tells of one that is open.
+// question fills in an open question.
 func (m *message) question(n *notice.Notice, words *words) {
 	q := n.Question
 	m.Kind, m.Title, m.Stays = "question", q.Title, q.Type.Suspends()
@@ -102,7 +100,7 @@ func (m *message) question(n *notice.Notice, words *words) {
 	}
 }
 
-// tag names the notification: one for each question.
+// tag returns the tag of the notification, which is the same for all messages about a question.
 func tag(n *notice.Notice) string {
 	switch {
 	case n.Purpose == notice.Digest || n.Purpose == notice.Test:
@@ -126,7 +124,7 @@ func titles(n *notice.Notice) string {
 	return strings.Join(lines, "\n")
 }
 
-// path is the part of an address that the page itself can open.
+// path returns the part of an address that the page itself can open.
 func path(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -135,7 +133,7 @@ func path(address string) string {
 	return u.RequestURI()
 }
 
-// shortest says only that there is something.
+// shortest returns a copy of the message with only a short title.
 func (m *message) shortest() *message {
 	least := *m
 	least.Title, least.Body, least.Actions, least.ActionHash = shortenLines(m.Title, longestTitle/2), "", nil, ""
@@ -147,13 +145,13 @@ func (m *message) bytes() []byte {
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(m); err != nil {
-		// It holds nothing but texts, numbers and booleans.
+		// The message contains only texts, numbers and booleans, so it can always be encoded.
 		panic(err)
 	}
 	return bytes.TrimSpace(out.Bytes())
 }
 
-// deadlineText says when time decides, by the person's own clock.
+// deadlineText says until when to answer, in the person's time zone.
 func (w *words) deadlineText(deadline, now time.Time, zone string) string {
 	place, err := time.LoadLocation(zone)
 	if err != nil || zone == "" {

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// blanks are letters and signs that show nothing.
+// blanks are letters and signs that have no visible form.
 const blanks = "\u115f\u1160\u2800\u3164\uffa0"
 
-// plainText makes what cannot be seen, or turns the direction of the text, visible
-// as a replacement sign, and lines one line. Text that it leaves as it is shows
-// what it says.
+// plainText replaces invisible characters, and characters that turn the
+// direction of the text, by a visible replacement sign. It turns several lines
+// into one. Text that it leaves unchanged shows its true content.
 func plainText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -30,8 +30,8 @@ func plainText(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// shortenLines makes every line of a text plain, and the whole no longer than limit
-// characters.
+// shortenLines applies plainText to every line of a text, and cuts the whole to
+// limit characters.
 func shortenLines(text string, limit int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range lines {

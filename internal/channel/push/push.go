@@ -19,8 +19,8 @@ import (
 // Kind is the name of this kind of channel.
 const Kind = "push"
 
-// Settings is the JSON Schema of the settings of a channel, and Secrets names
-// those that are never shown again.
+// Settings is the JSON Schema of the settings of a channel. Secrets are the
+// names of the settings that are never shown again.
 var (
 	Settings = json.RawMessage(`{
   "type": "object",
@@ -45,20 +45,20 @@ var (
 	Secrets = []string{"private_key"}
 )
 
-// settings are what [Settings] describes.
+// settings are the settings that [Settings] describes.
 type settings struct {
 	Subject    string   `json:"subject"`
 	Hosts      []string `json:"hosts"`
 	PrivateKey string   `json:"private_key"`
 }
 
-// Channel sends to the devices of people.
+// Channel sends messages to people's devices.
 type Channel struct {
 	settings
 	env notice.Env
 }
 
-// Open makes a channel; it connects to nothing.
+// Open makes a channel. It connects to nothing.
 func Open(given json.RawMessage, env notice.Env) (*Channel, error) {
 	c := &Channel{env: env}
 	if len(given) > 0 {
@@ -74,7 +74,7 @@ func Open(given json.RawMessage, env notice.Env) (*Channel, error) {
 	return c, nil
 }
 
-// Check makes sure of the keys, and that browsers can subscribe at all.
+// Check checks the keys, and checks that browsers can subscribe.
 func (c *Channel) Check(ctx context.Context) error {
 	if _, err := c.PublicKey(ctx); err != nil {
 		return err
@@ -108,15 +108,16 @@ func (c *Channel) deliver(ctx context.Context, n *notice.Notice, m *message) (no
 	payload := m.bytes()
 	err = c.post(ctx, device, n, payload, webpush.MaxRecordSize)
 	if errors.Is(err, errTooLarge) {
-		// A service may take less than the 4096 bytes that it has to take.
+		// A service may accept less than the 4096 bytes that the standard
+		// demands.
 		payload = m.shortest().bytes()
 		err = c.post(ctx, device, n, payload, smallRecord)
 	}
 	if err != nil {
 		return notice.Receipt{}, err
 	}
-	// The tag finds the notification on the device, the topic the message that
-	// still waits for the device.
+	// The tag identifies the notification on the device. The topic identifies
+	// the message that still waits for the device.
 	ref, err := json.Marshal(map[string]string{"topic": topic(n), "tag": m.Tag})
 	return notice.Receipt{Ref: ref, Content: string(payload)}, err
 }
@@ -139,8 +140,8 @@ func (c *Channel) post(ctx context.Context, d *Device, n *notice.Notice, payload
 	return judge(response)
 }
 
-// subject is the contact as the library takes it: an https address, or one of
-// mail without a scheme.
+// subject returns the contact in the library's form: an https address, or a
+// mail address without a scheme.
 func (c *Channel) subject() string {
 	if c.Subject != "" {
 		return strings.TrimPrefix(c.Subject, "mailto:")

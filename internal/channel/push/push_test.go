@@ -66,7 +66,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// A device that was out of reach hears the end only, not the question first.
+// A device that was unreachable gets only the end, not the question before it.
 func TestSleepingDevice(t *testing.T) {
 	w := newWorld(t, `{}`)
 	w.service.Sleep("ada")
@@ -136,8 +136,8 @@ func TestUnsubscribed(t *testing.T) {
 	}
 }
 
-// A service that takes less gets the title alone; one that takes nothing is
-// not tried again.
+// A service that accepts fewer bytes gets only the title. If it refuses that
+// too, the message is not retried.
 func TestTooLarge(t *testing.T) {
 	w := newWorld(t, `{}`)
 	w.service.Limit(2048)
@@ -213,7 +213,7 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// The key is made once and kept; one of the settings wins.
+// The key is made once and stored. A key in the settings takes precedence.
 func TestKeys(t *testing.T) {
 	w := newWorld(t, `{}`)
 	first, err := w.PublicKey(t.Context())
@@ -252,7 +252,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The service accepts the sender under every way to name a contact.
+// The service accepts the sender with every form of contact.
 func TestContact(t *testing.T) {
 	for _, test := range []struct{ settings, address string }{
 		{`{"subject": "ops@example.com"}`, ""}, {`{"subject": "mailto:ops@example.com"}`, ""}, {`{"subject": "https://example.com/contact"}`, ""},

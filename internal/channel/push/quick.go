@@ -10,9 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// quickButtons returns the buttons that decide, and what the person must have before
-// the eyes for that. There are none unless the risk is low and everything that
-// is decided on fits in the notification, sign by sign.
+// quickButtons returns the buttons that decide, and the text that the person must see to decide. There are none unless
+// the risk is low and the notification can show the whole text exactly.
 func quickButtons(n *notice.Notice, words *words) (buttons []action, shown string) {
 	q := n.Question
 	if !n.Decide || q.Status != fermata.Pending || q.Risk != fermata.RiskLow || q.Held != nil || len(q.Items) != 1 || !oneDecides(q) {
@@ -47,8 +46,8 @@ func buttonsOf(it *fermata.Item, words *words) []action {
 	}
 }
 
-// decidedOn returns what is decided on beside the title, and whether it can be
-// shown whole.
+// decidedOn returns the text that the person decides on, besides the title. whole reports whether the notification can
+// show all of it.
 func decidedOn(q *fermata.Question) (text string, whole bool) {
 	if q.Context != nil && (q.Context.Preview != nil || q.Context.Error != "" || q.Context.Text != "") {
 		return "", false
@@ -58,7 +57,7 @@ func decidedOn(q *fermata.Question) (text string, whole bool) {
 		parts = append(parts, prompt)
 	}
 	if len(q.Action) > 0 {
-		// What was redacted is not what will run.
+		// An action that was redacted is not the action that will run.
 		sum := sha256.Sum256(q.Action)
 		if hex.EncodeToString(sum[:]) != q.ActionHash {
 			return "", false

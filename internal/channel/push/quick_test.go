@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// Buttons decide only where the risk is low, one press is enough, and all that
-// is decided on stands in the notification.
+// Buttons decide only if the risk is low, one press is enough, and the
+// notification shows everything that the decision is about.
 func TestButtons(t *testing.T) {
 	const action = `{"tool":"Bash","args":{"command":"ls"}}`
 	tests := map[string]struct {
@@ -73,7 +73,7 @@ func TestButtons(t *testing.T) {
 	}
 }
 
-// What agents write cannot look like a part of the notification.
+// An agent's text cannot look like a part of the notification.
 func TestImitation(t *testing.T) {
 	w := newWorld(t, `{}`)
 	q := approval("")

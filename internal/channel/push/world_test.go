@@ -17,7 +17,7 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/push"
 )
 
-// world is a channel, and the push service with a device of Ada.
+// world is a channel, and a push service with a device of Ada.
 type world struct {
 	*push.Channel
 	service *standin.Service
@@ -25,7 +25,7 @@ type world struct {
 	env     notice.Env
 }
 
-// shelf keeps what a channel keeps.
+// shelf stores the channel's data.
 type shelf struct{ kept sync.Map }
 
 func (s *shelf) Load(_ context.Context, key string) (string, error) {
@@ -90,7 +90,8 @@ func (w *world) shown(t *testing.T) []standin.Notification {
 	return w.service.Shown("ada")
 }
 
-// only is the one notification that the device shows.
+// only returns the notification of the device, and checks that there is exactly
+// one.
 func (w *world) only(t *testing.T) standin.Notification {
 	t.Helper()
 	shown := w.shown(t)

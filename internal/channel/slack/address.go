@@ -9,21 +9,22 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// address says which question, for whom, a message is about. It stands in the
-// id of a block, where only this app can put it: a message keeps it when its
-// buttons are gone, and a reply in its thread finds it there.
+// address says which question a message is about, and for which person. It is
+// stored in the id of a block, which only this app can set. The message keeps
+// it without its buttons, and a reply in its thread finds it there.
 type address struct {
 	question, delivery, reply string
 	stage                     stage
 }
 
-// stage is what a message is there for.
+// stage is the purpose of a message.
 type stage string
 
 const (
-	// decide: it shows all that is decided on. opens: it leads to the question's
-	// page. closed: it tells how the question ended. moved: it was sent again, and
-	// is decided on there.
+	// decide marks a message that shows everything that the decision is about.
+	// opens marks one that leads to the question's page. closed marks one that
+	// says how the question ended. moved marks one that was sent again: the
+	// decision is made on the new message.
 	decide stage = "decide"
 	opens  stage = "open"
 	closed stage = "closed"
@@ -52,7 +53,7 @@ func readAddress(blockID string) (address, bool) {
 	return address{stage: stage(parts[1]), question: parts[2], delivery: parts[3], reply: parts[4]}, true
 }
 
-// findAddress looks for the address in the blocks of a message.
+// findAddress finds the address in the blocks of a message.
 func findAddress(blocks api.Blocks) (address, bool) {
 	for _, b := range blocks.BlockSet {
 		if a, ok := readAddress(b.ID()); ok {
@@ -62,15 +63,16 @@ func findAddress(blocks api.Blocks) (address, bool) {
 	return address{}, false
 }
 
-// press is what a button carries: the question and what pressing it answers.
+// press is the value of a button: the question, and the answer that a press
+// gives.
 type press struct {
 	Question string `json:"q"`
 	Delivery string `json:"d,omitempty"`
 	Reply    string `json:"r,omitempty"`
-	// Key is the item; Value its answer.
+	// Key is the key of the item. Value is its answer.
 	Key   string `json:"k,omitempty"`
 	Value any    `json:"v,omitempty"`
-	// Hash is of the action that the message showed.
+	// Hash is the hash of the action that the message showed.
 	Hash string `json:"h,omitempty"`
 }
 

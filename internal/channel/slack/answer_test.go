@@ -152,8 +152,7 @@ func TestThreadReplies(t *testing.T) {
 	}
 }
 
-// TestThreadOfOthers: a message of somebody else that looks like a question is
-// none.
+// TestThreadOfOthers checks that another person's message that looks like a question does not count as one.
 func TestThreadOfOthers(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -163,8 +162,7 @@ func TestThreadOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := len(l.desk.answers())
-	// The reply itself is a message of Ada's: what is written below it counts
-	// for nothing.
+	// The reply itself is a message of Ada. A reply to it does not count.
 	if err := l.Happen(l.ada, m.ID, "A", map[string]any{"parent_user_id": l.ada}); err != nil {
 		t.Fatal(err)
 	}
@@ -196,8 +194,8 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestCommandOpensForm: without an answer a form comes; so it does before an
-// action is approved that need not have been seen.
+// TestCommandOpensForm checks that the command without an answer opens a form. The command also opens one before it
+// approves an action that the person may not have seen.
 func TestCommandOpensForm(t *testing.T) {
 	t.Parallel()
 	for _, by := range transports {
@@ -267,7 +265,7 @@ func TestNothingPicked(t *testing.T) {
 	l.awaitTold(t, l.ada, "Nothing is picked yet")
 }
 
-// TestWhoMayAndWhoWasFirst: a click is never silently ignored.
+// TestWhoMayAndWhoWasFirst checks that a click is never silently ignored.
 func TestWhoMayAndWhoWasFirst(t *testing.T) {
 	t.Parallel()
 	for _, by := range transports {
@@ -296,8 +294,7 @@ func TestWhoMayAndWhoWasFirst(t *testing.T) {
 	}
 }
 
-// TestAddresses: an address is believed only where the workspace itself
-// vouches for it.
+// TestAddresses checks that a mail address is trusted only if the workspace itself vouches for it.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -325,8 +322,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestDirectMessage: what is written to the app outside of a thread is not
-// ignored in silence.
+// TestDirectMessage checks that a message to the app outside a thread is not silently ignored.
 func TestDirectMessage(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -340,8 +336,8 @@ func TestDirectMessage(t *testing.T) {
 	}
 }
 
-// People talk about a question in its thread: they are told once that this is
-// no answer, and not again with every line.
+// People talk about a question in its thread. They are told once that talk is not an answer, and not again with every
+// line.
 func TestTalkInAThreadStaysAmongPeople(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -353,7 +349,7 @@ func TestTalkInAThreadStaysAmongPeople(t *testing.T) {
 		}
 		l.awaitTold(t, l.ada, "stays among people")
 	}
-	// An attempt to answer is told every time.
+	// For an attempt to answer, the person is told each time.
 	l.awaitTold(t, l.ada, "\"Z\" is not an option")
 	about := 0
 	for _, words := range l.Told(l.ada) {
@@ -376,7 +372,7 @@ func TestTalkInAThreadStaysAmongPeople(t *testing.T) {
 	l.awaitTold(t, l.ada, "It counted.")
 }
 
-// An agent's question takes answers beside its options. Talk in its thread is none of them.
+// An agent's question accepts answers beside its options. Talk in its thread is not such an answer.
 func TestTalkBelowAnAgentsQuestionIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)

@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// ref is what finds a message again, and says what it showed last.
+// ref is the data by which a message is found again, and what it showed last.
 type ref struct {
 	Channel string    `json:"channel"`
 	Message string    `json:"ts"`
@@ -23,7 +23,7 @@ type ref struct {
 
 func (r ref) key() string { return r.Channel + "/" + r.Message }
 
-// Send posts a message: to the member, or into the conversation.
+// Send posts a message to the member or into the conversation.
 func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
 	if n.Purpose == notice.Event {
 		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "Slack takes no events for machines").
@@ -42,8 +42,8 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 	return c.post(ctx, n, conversation, at, render(n, at))
 }
 
-// retire takes away what can be pressed at the message that is sent again. It
-// comes first: a failure after it brings up both once more.
+// retire removes the buttons of the message that is sent again. It comes first:
+// if a later step fails, the retry does both again.
 func (c *Channel) retire(ctx context.Context, n *notice.Notice) error {
 	if len(n.Replaces) == 0 || n.Question == nil {
 		return nil
@@ -70,8 +70,8 @@ func (c *Channel) post(ctx context.Context, n *notice.Notice, conversation strin
 	return c.receipt(r, m, n.Reply)
 }
 
-// arrived returns the message of a delivery that was tried before, if it did
-// arrive.
+// arrived returns the id of the message that an earlier attempt of this
+// delivery posted, or "" if none arrived.
 func (c *Channel) arrived(ctx context.Context, conversation string, n *notice.Notice) string {
 	if n.Since.IsZero() || n.Delivery == "" {
 		return ""
@@ -92,8 +92,8 @@ func (c *Channel) arrived(ctx context.Context, conversation string, n *notice.No
 	return ""
 }
 
-// Update makes a message say what the notice says now, unless it says
-// something newer already.
+// Update makes a message show the current notice, unless it already shows a
+// newer one.
 func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
 	var r ref
 	if len(sent.Ref) == 0 || n.Question == nil && n.Purpose != notice.Digest {
@@ -119,7 +119,7 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Rece
 	return c.receipt(r, m, n.Reply)
 }
 
-// latestOf returns at, or what is known already where nothing is said.
+// latestOf returns at, or known if at is zero.
 func latestOf(at, known time.Time) time.Time {
 	if at.IsZero() {
 		return known
@@ -127,8 +127,9 @@ func latestOf(at, known time.Time) time.Time {
 	return at
 }
 
-// change rewrites a message. One that is gone has nothing left to press; one
-// that may not be changed any more gets the end written in its thread.
+// change rewrites a message. A deleted message has no buttons, so it needs no
+// change. If a message can no longer be changed, the outcome is posted in its
+// thread.
 func (c *Channel) change(ctx context.Context, r ref, m message, ends bool) error {
 	_, _, _, err := c.api.UpdateMessageContext(ctx, r.Channel, r.Message, m.options()...)
 	err = callFailure("update a message", err)
@@ -149,8 +150,7 @@ func final(n *notice.Notice) bool {
 	return n.Outcome != nil || n.Question != nil && n.Question.Status != fermata.Pending
 }
 
-// options turn everything off by which Slack would read more into a text than
-// stands there.
+// options turn off all the features by which Slack interprets text.
 func (m message) options() []api.MsgOption {
 	return []api.MsgOption{
 		api.MsgOptionText(m.Text, false), api.MsgOptionBlocks(m.Blocks...), api.MsgOptionDisableMarkdown(),
@@ -169,13 +169,13 @@ func (c *Channel) receipt(r ref, m message, secret string) (notice.Receipt, erro
 	}
 	kept := string(content)
 	if secret != "" {
-		// What was sent is kept for people to read; the secret is for nobody.
+		// People can read the stored message, so the secret is removed from it.
 		kept = strings.ReplaceAll(kept, secret, "…")
 	}
 	return notice.Receipt{Ref: where, Content: kept}, nil
 }
 
-// destination says where a message goes, and who reads it there.
+// destination says where a message goes, and which readers it has there.
 func (c *Channel) destination(ctx context.Context, to *notice.Recipient) (conversation string, at place, err error) {
 	shared := place{shared: !c.ShareContext, lost: unknownName(to)}
 	switch {
@@ -198,7 +198,8 @@ func (c *Channel) destination(ctx context.Context, to *notice.Recipient) (conver
 	return conversation, place{}, err
 }
 
-// unknownName is the name of somebody whom a message to a place is for.
+// unknownName returns the name of the person that a message to a place is for,
+// if Slack does not know that person.
 func unknownName(to *notice.Recipient) string {
 	if to.Member != "" {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// scopes are what the app needs, with what for. docs/slack-manifest.yaml asks
-// for the same.
+// scopes are the scopes that the app needs, with the reason for each.
+// docs/slack-manifest.yaml asks for the same ones.
 var scopes = []struct{ name, what string }{
 	{"chat:write", "post and update messages"},
 	{"commands", "the command /answer"},
@@ -27,8 +27,8 @@ var scopes = []struct{ name, what string }{
 	{"im:history", "answers in threads of direct messages"},
 }
 
-// Check asks Slack whether the settings work. It returns everything that is
-// wrong, each with what to do about it.
+// Check asks Slack whether the settings work. The error lists every problem,
+// each with a remedy.
 func (c *Channel) Check(ctx context.Context) error {
 	me, err := c.api.AuthTestContext(ctx)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Channel) checkConversation(ctx context.Context, me *api.AuthTestRespons
 	err = callFailure("look at the conversation "+c.Conversation, err)
 	switch {
 	case says(err, "missing_scope"):
-		return nil // checkScopes says so
+		return nil // checkScopes reports it
 	case err != nil:
 		return err
 	case info.IsArchived:
@@ -73,7 +73,7 @@ func (c *Channel) checkConversation(ctx context.Context, me *api.AuthTestRespons
 	return nil
 }
 
-// checkWayBack makes sure that answers can come back.
+// checkWayBack checks that answers can come back.
 func (c *Channel) checkWayBack(ctx context.Context) error {
 	switch {
 	case c.AppToken != "":

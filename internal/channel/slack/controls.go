@@ -10,7 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// Names of what is pressed and picked. Those that answer begin with "answer".
+// These are the ids of buttons and menus. The ids that answer begin with
+// "answer".
 const (
 	actionAnswer = "answer"
 	actionSend   = "send"
@@ -19,11 +20,12 @@ const (
 	actionPick   = "pick"
 )
 
-// maxButtons is up to how many options are buttons; more are a menu.
+// maxButtons is how many options are shown as buttons. More options are shown
+// as a menu.
 const maxButtons = 5
 
-// answerable reports whether the question can be answered with what Slack has:
-// in its message or in a form.
+// answerable reports whether the question can be answered in Slack, in its
+// message or in a form.
 func answerable(q *fermata.Question) bool {
 	if len(q.Items) == 1 && !needsForm(&q.Items[0]) {
 		return fitsMenu(&q.Items[0])
@@ -32,14 +34,14 @@ func answerable(q *fermata.Question) bool {
 	return ok
 }
 
-// needsForm reports whether an item takes what is typed.
+// needsForm reports whether an item needs typed text.
 func needsForm(it *fermata.Item) bool {
 	return it.ResponseType == fermata.ResponseText || it.ResponseType == fermata.ResponseNumber
 }
 
 func fitsMenu(it *fermata.Item) bool { return len(it.Options) <= maxOptions }
 
-// controls are the blocks with what is pressed.
+// controls returns the blocks with buttons and menus.
 func controls(n *notice.Notice, a address) []api.Block {
 	q := n.Question
 	base := press{Question: q.ID, Delivery: a.delivery, Reply: a.reply, Hash: q.ActionHash}
@@ -111,8 +113,8 @@ func optionButtons(it *fermata.Item, base press) []api.BlockElement {
 	return buttons
 }
 
-// optionLabels are what buttons and menus say; the message lists the options
-// in full.
+// optionLabels returns the labels for buttons and menus. The message lists the
+// options in full.
 func optionLabels(it *fermata.Item) []string {
 	labels := notice.Marks(it)
 	for i, o := range it.Options {
@@ -130,7 +132,7 @@ func formButton(label string, p press) *api.ButtonBlockElement {
 	return api.NewButtonBlockElement(actionForm, p.value(), plainBlock(label))
 }
 
-// pickAndSend is a menu or picker, and a button that sends what was picked: a
+// pickAndSend returns a menu or picker, and a button that sends the pick. So a
 // slip in the menu decides nothing.
 func pickAndSend(element api.BlockElement, label string, it *fermata.Item, base press) ([]api.Block, []api.BlockElement) {
 	send := api.NewButtonBlockElement(actionSend, base.value(), plainBlock("Send answer")).WithStyle(api.StylePrimary)
@@ -144,7 +146,7 @@ func pickAndSend(element api.BlockElement, label string, it *fermata.Item, base 
 	return []api.Block{section}, []api.BlockElement{send}
 }
 
-// menu is the list of the options of an item.
+// menu returns a menu with the options of an item.
 func menu(it *fermata.Item, action string) api.BlockElement {
 	options := make([]*api.OptionBlockObject, len(it.Options))
 	labels := optionLabels(it)
@@ -157,8 +159,8 @@ func menu(it *fermata.Item, action string) api.BlockElement {
 	return api.NewOptionsSelectBlockElement(api.OptTypeStatic, plainBlock("Choose"), action, options...)
 }
 
-// optionValue is what a menu sends for an option: its value, or its place
-// where Slack has no room for the value.
+// optionValue returns the value that a menu sends for an option: the option's
+// value, or its position if Slack has no room for the value.
 func optionValue(i int, o fermata.Option) string {
 	if v := "=" + o.Value; size(v) <= maxOptionValue {
 		return v

@@ -2,5 +2,5 @@ package slack
 
 import "time"
 
-// SetPatience sets how long Slack is kept waiting for what became of a click. Set it before a request comes.
+// SetPatience sets how long Slack waits for the outcome of a click. Call it before the first request.
 func SetPatience(c *Channel, d time.Duration) { c.patience = d }

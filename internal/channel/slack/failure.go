@@ -13,17 +13,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// refusal is what Slack said when it did not do what was asked, with Slack's
-// name of the error.
+// refusal is a call that Slack refused, with Slack's name of the error.
 type refusal struct {
 	*notice.SendError
 	name string
 }
 
-// Unwrap returns how it goes on.
+// Unwrap returns the error that says how to continue.
 func (r *refusal) Unwrap() error { return r.SendError }
 
-// remedies say what to do about what Slack says. All of them need a person.
+// remedies say what to do about the errors of Slack that need a person.
 //
 //nolint:gosec // Words about credentials are none.
 var remedies = map[string]string{
@@ -51,7 +50,7 @@ var remedies = map[string]string{
 	"method_not_supported_for_channel_type": "set another conversation",
 }
 
-// callFailure makes a failure of what a call returned.
+// callFailure turns the error of a call into one that says how to continue.
 func callFailure(act string, err error) error {
 	if err == nil {
 		return nil
@@ -94,7 +93,7 @@ func responseError(act string, r api.SlackErrorResponse) error {
 	return &refusal{name: r.Err, SendError: &notice.SendError{Err: wrong, Final: known}}
 }
 
-// says reports whether Slack refused with one of the names.
+// says reports whether Slack refused with one of these error names.
 func says(err error, names ...string) bool {
 	var r *refusal
 	return errors.As(err, &r) && slices.Contains(names, r.name)

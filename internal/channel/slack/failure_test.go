@@ -76,8 +76,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestSentOnce: when the answer to a first try is lost, the second finds that
-// the message arrived.
+// TestSentOnce checks that a second attempt finds the message if the response
+// to the first attempt was lost.
 func TestSentOnce(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -99,8 +99,8 @@ func TestSentOnce(t *testing.T) {
 	}
 }
 
-// TestGone: a message that was deleted has nothing to be corrected; one that
-// may not be changed gets its end in the thread.
+// TestGone checks that a deleted message needs no correction. For a message
+// that cannot be changed, the end is posted in the thread.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -166,7 +166,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// everything is the words and hints of all errors in one.
+// everything joins the texts and hints of all the errors in err.
 func everything(err error) string {
 	if err == nil {
 		return ""
@@ -185,9 +185,9 @@ func everything(err error) string {
 	return err.Error()
 }
 
-// TestUnknownStore: as long as it is not known whether an answer counts, Slack
-// is not told that it arrived. Slack warns who pressed, and brings a reply
-// again.
+// TestUnknownStore checks that Slack gets no acknowledgement while the outcome
+// of an answer is unknown. Slack then warns the person who pressed, and sends
+// a reply again.
 func TestUnknownStore(t *testing.T) {
 	t.Parallel()
 	for _, by := range transports {
@@ -198,7 +198,7 @@ func TestUnknownStore(t *testing.T) {
 			m, _ := l.send(t, q)
 			l.desk.set(func() { l.desk.err = errors.New("the store is down") })
 			l.Waits(time.Second)
-			slack.SetPatience(l.channel, patience.Limit()) // slow is not lost
+			slack.SetPatience(l.channel, patience.Limit()) // slow, but not lost
 			b, err := l.Button(m.ID, "Yes")
 			if err != nil {
 				t.Fatal(err)
@@ -218,7 +218,7 @@ func TestUnknownStore(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.desk.set(func() { l.desk.err = nil })
-			l.Waits(patience.Limit()) // the reply that comes again is acknowledged
+			l.Waits(patience.Limit()) // the repeated reply is acknowledged
 			if err := patience.Receive(t, "the request is written", written); err != nil {
 				t.Fatal("the reply did not come again: ", err)
 			}
@@ -227,8 +227,8 @@ func TestUnknownStore(t *testing.T) {
 	}
 }
 
-// TestSocketIsGuarded: Slack's answer cannot lead the connection to where the
-// server's own client may not go.
+// TestSocketIsGuarded checks that Slack's response cannot make the channel
+// connect to an address that the server's own client refuses.
 func TestSocketIsGuarded(t *testing.T) {
 	t.Parallel()
 	s := remote.New()
@@ -238,7 +238,7 @@ func TestSocketIsGuarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := outbound.Client(outbound.Options{})
-	// Calls go out freely here; only the connection is under guard.
+	// The calls are not restricted here; only the socket connection is.
 	guarded := &http.Client{Transport: dialing{RoundTripper: http.DefaultTransport, guard: client.Transport}}
 	c, err := slack.Open(settings, notice.Env{HTTP: guarded, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -259,7 +259,8 @@ func TestSocketIsGuarded(t *testing.T) {
 	}
 }
 
-// dialing sends requests one way and connects another.
+// dialing sends requests through one transport, and opens connections through
+// another.
 type dialing struct {
 	http.RoundTripper
 

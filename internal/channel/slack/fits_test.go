@@ -12,8 +12,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// TestWhateverIsAsked: Slack takes the message and the form of every question
-// that can be asked. The stand-in refuses what breaks Slack's limits.
+// TestWhateverIsAsked checks that Slack accepts the message and the form of
+// every possible question. The stand-in refuses blocks that break Slack's
+// limits.
 func TestWhateverIsAsked(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -59,8 +60,8 @@ func TestWhateverIsAsked(t *testing.T) {
 	})
 }
 
-// pieces of text that are long in one count or another, or mean something to
-// Slack or to a terminal.
+// pieces are texts that are long in one way of counting, or that have a meaning
+// for Slack or a terminal.
 var pieces = []string{
 	"word ", "\n", "\n\n\n", "😀", "👩‍👩‍👧‍👦", "<!channel>", "&amp;", "*", "`", "\u202e", "\u200b", "é", "e\u0301\u0301\u0301\u0301", "日本語", "\x1b[31m", "\x00", "\xff", "  ", "|", "\"", "\\",
 }

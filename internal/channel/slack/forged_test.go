@@ -17,8 +17,8 @@ import (
 	remote "github.com/fermata-hq/fermata/test/standin/slack"
 )
 
-// TestForged sends 60,000 requests that Slack did not send, or sent before:
-// none is heard.
+// TestForged sends 60,000 requests that Slack did not send, or sent before.
+// None is passed on.
 func TestForged(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -53,7 +53,7 @@ func (d *desk) looks() int {
 	return d.looked
 }
 
-// recorded are requests of every kind that Slack really sent.
+// recorded returns real requests of Slack, of every kind.
 func recorded(t *testing.T, l *lab) []remote.Request {
 	t.Helper()
 	q := yesNo(l)
@@ -77,7 +77,7 @@ func recorded(t *testing.T, l *lab) []remote.Request {
 	return l.Requests()
 }
 
-// receive hands a request to the channel as the server does.
+// receive passes a request to the channel as the server does.
 func (l *lab) receive(t *testing.T, r remote.Request) int {
 	t.Helper()
 	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/inbound/slack/events", bytes.NewReader(r.Body))
@@ -176,8 +176,8 @@ var forgeries = []forgery{
 	{"sent again", anyOf},
 }
 
-// TestOtherRequests: what is no request of Slack, or of no use, is refused
-// with a status that says so.
+// TestOtherRequests checks that a request that is not Slack's, or has no use,
+// is refused with the right status.
 func TestOtherRequests(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -212,7 +212,8 @@ func TestOtherRequests(t *testing.T) {
 	}
 }
 
-// TestChallenge: Slack asks once whether the address is the app's.
+// TestChallenge checks the answer to Slack's one-time check that the address
+// belongs to the app.
 func TestChallenge(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -230,7 +231,8 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-// TestWithoutSecret: a channel that knows no signing secret believes nothing.
+// TestWithoutSecret checks that a channel without a signing secret trusts no
+// request.
 func TestWithoutSecret(t *testing.T) {
 	t.Parallel()
 	s := remote.New()
@@ -244,7 +246,8 @@ func TestWithoutSecret(t *testing.T) {
 	}
 }
 
-// TestRepeatedTogether: one click that comes many times at once is heard once.
+// TestRepeatedTogether checks that one click counts once if it arrives many
+// times at the same moment.
 func TestRepeatedTogether(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -255,7 +258,7 @@ func TestRepeatedTogether(t *testing.T) {
 	}
 	sent := l.Requests()
 	r := sent[len(sent)-1]
-	// The same click reaches a process that has not heard it yet, 50 times.
+	// The same click reaches a new process, 50 times.
 	fresh := newDesk()
 	fresh.members, fresh.questions = l.desk.members, map[string]*fermata.Question{q.ID: yesNo(l)}
 	l.handler = open(t, l.Settings()).Handler(fresh.hear)

@@ -19,17 +19,19 @@ const (
 	roomOfForm   = 40_000
 )
 
-// formData is what a form brings back beside what was typed.
+// formData is the data that a form brings back besides the input.
 type formData struct {
 	press
-	// Channel and Message are where the form was opened from.
+	// Channel and Message identify the message from which the form was opened.
 	Channel string `json:"c,omitempty"`
 	Message string `json:"m,omitempty"`
-	// Respond is where the person is told what became of it.
+	// Respond is the address at which the person is told what became of the
+	// answer.
 	Respond string `json:"u,omitempty"`
 }
 
-// form makes the form of a question, and reports false when it does not fit.
+// form makes the form of a question. It returns false if the question does not
+// fit.
 func form(q *fermata.Question, data formData) (api.ModalViewRequest, bool) {
 	data.Key, data.Value = "", nil
 	raw, err := json.Marshal(data)
@@ -88,7 +90,7 @@ func formElement(it *fermata.Item) (api.BlockElement, bool) {
 	case fermata.ResponseBoolean:
 		return radio(it, radioOption{"?true", "Yes", true}, radioOption{"?false", "No", false}), true
 	case fermata.ResponseApproval:
-		// Nothing is picked before the person picks it.
+		// No choice is preselected.
 		bare := &fermata.Item{}
 		return radio(bare, radioOption{"=" + fermata.Approve, "Approve", nil}, radioOption{"=" + fermata.Reject, "Reject", nil}), true
 	case fermata.ResponseDate:
@@ -110,7 +112,8 @@ func maxLength(it *fermata.Item) int {
 	return maxInput
 }
 
-// textInput reports false when a text that is long enough cannot be typed.
+// textInput returns a text field. It returns false if the least length of the
+// text is more than a person can type there.
 func textInput(it *fermata.Item) (api.BlockElement, bool) {
 	input := api.NewPlainTextInputBlockElement(nil, actionPick).WithMultiline(maxLength(it) > 200).WithMaxLength(maxLength(it))
 	if it.MinLength != nil && *it.MinLength > 0 {
@@ -157,9 +160,9 @@ func radio(it *fermata.Item, options ...radioOption) api.BlockElement {
 	return element
 }
 
-// readPicked reads what was typed and picked. An option that is named by its place
-// is looked up in the item, which is nil where the question is not at hand:
-// then ok is false.
+// readPicked reads the typed or picked value. An option that is sent by its
+// position is looked up in the item. If the item is nil because the question is
+// not loaded, ok is false.
 func readPicked(a api.BlockAction, it *fermata.Item) (value any, ok bool) {
 	switch a.Type {
 	case "static_select", "radio_buttons":
@@ -191,7 +194,7 @@ func readPicked(a api.BlockAction, it *fermata.Item) (value any, ok bool) {
 	}
 }
 
-// text is nil for nothing.
+// text returns s, or nil if s is empty.
 func text(s string) any {
 	if s == "" {
 		return nil
@@ -217,8 +220,8 @@ func chosenValue(value string, it *fermata.Item) (any, bool) {
 	}
 }
 
-// readForm reads a form that was sent. ok is false where the question must be
-// at hand to read it, and is not.
+// readForm reads a submitted form. ok is false if the form cannot be read
+// without the question, and q is nil.
 func readForm(view *api.View, hash string, q *fermata.Question) (answer fermata.Answer, ok bool) {
 	answer = fermata.Answer{Answers: map[string]any{}, ActionHash: hash, Channel: Kind}
 	if view.State == nil {
@@ -249,8 +252,8 @@ func readForm(view *api.View, hash string, q *fermata.Question) (answer fermata.
 	return answer, true
 }
 
-// withOther adds what was written beside the options: it is one more choice,
-// or the only one.
+// withOther adds a text beside the options: as one more choice, or as the only
+// one.
 func withOther(value any, kind api.ActionType, other string) any {
 	if strings.TrimSpace(other) == "" {
 		return value

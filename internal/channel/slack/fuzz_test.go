@@ -14,7 +14,7 @@ import (
 	remote "github.com/fermata-hq/fermata/test/standin/slack"
 )
 
-// FuzzHandler sends anything, signed by Slack: it is answered, and who is heard is somebody of Slack.
+// FuzzHandler sends any signed body. It gets a response, and every author who is passed on is a Slack user.
 func FuzzHandler(f *testing.F) {
 	server := remote.New()
 	f.Cleanup(server.Close)

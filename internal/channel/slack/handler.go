@@ -17,12 +17,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// largestBody is more than Slack ever sends.
+// largestBody is larger than any request of Slack, in bytes.
 const largestBody = 1 << 20
 
-// Handler takes Slack's requests: events, interactions and the command, all at
-// any path. Nothing of a request is believed before its signature, over its
-// very bytes and a time within five minutes, fits.
+// Handler takes Slack's requests at any path: events, interactions and the
+// command. It trusts nothing in a request before the signature is verified. The
+// signature covers the exact bytes of the body, and a time within five minutes.
 func (c *Channel) Handler(hear notice.Hear) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -40,7 +40,8 @@ func (c *Channel) Handler(hear notice.Hear) http.Handler {
 			http.Error(w, "the request is not signed by Slack", http.StatusUnauthorized)
 			return
 		}
-		// What was begun for a person is not given up because Slack hangs up.
+		// Work that was begun for a person continues even if Slack closes the
+		// connection.
 		ctx := context.WithoutCancel(r.Context())
 		answer := c.answer(ctx, r.Header.Get("Content-Type"), body, hear)
 		write(w, answer)
@@ -50,7 +51,7 @@ func (c *Channel) Handler(hear notice.Hear) http.Handler {
 	})
 }
 
-// verify checks the signature and its time.
+// verify checks the signature of a request and its time.
 func (c *Channel) verify(header http.Header, body []byte) error {
 	if c.SigningSecret == "" {
 		return errors.New("signing_secret is not set")
@@ -70,7 +71,7 @@ func (c *Channel) verify(header http.Header, body []byte) error {
 	return v.Ensure()
 }
 
-// answer reads a request that is Slack's.
+// answer answers a request that was verified as Slack's.
 func (c *Channel) answer(ctx context.Context, contentType string, body []byte, hear notice.Hear) reply {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil || !utf8.Valid(body) {
@@ -99,7 +100,7 @@ func (c *Channel) answerEvent(ctx context.Context, body []byte, hear notice.Hear
 		}
 		return malformed
 	case err != nil && strings.Contains(string(body), `"event_callback"`):
-		// An event of a kind that is not known here concerns no question.
+		// An event of an unknown kind does not concern a question.
 		return accepted
 	case err != nil:
 		return malformed

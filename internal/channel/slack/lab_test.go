@@ -27,7 +27,7 @@ var (
 	_ delivery.Listener = (*slack.Channel)(nil)
 )
 
-// desk takes what comes back, by the rules of the domain.
+// desk takes the messages from the channel, by the rules of the domain.
 type desk struct {
 	mu        sync.Mutex
 	questions map[string]*fermata.Question
@@ -43,7 +43,7 @@ func newDesk() *desk {
 	return &desk{came: make(chan struct{}, 10_000), questions: map[string]*fermata.Question{}, members: map[string]fermata.Caller{}}
 }
 
-// hear is a notice.Hear.
+// hear implements notice.Hear.
 func (d *desk) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, error) {
 	d.mu.Lock()
 	hold := d.hold
@@ -133,7 +133,7 @@ func (d *desk) ask(q *fermata.Question) *fermata.Question {
 	return q
 }
 
-// now returns the question as it is.
+// now returns the current question.
 func (d *desk) now(id string) fermata.Question {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -146,7 +146,7 @@ func (d *desk) answers() []notice.Inbound {
 	return slices.Clone(d.heard)
 }
 
-// awaitHeard waits until so many answers came.
+// awaitHeard waits until n answers have arrived.
 func (d *desk) awaitHeard(t *testing.T, n int) {
 	t.Helper()
 	for range n {
@@ -160,7 +160,7 @@ func (d *desk) set(change func()) {
 	change()
 }
 
-// lab is a channel with its Slack and a desk behind it.
+// lab is a channel with a stand-in for Slack and a desk.
 type lab struct {
 	*remote.Server
 
@@ -171,7 +171,7 @@ type lab struct {
 	mail    string
 }
 
-// transport is how Slack reaches the server.
+// transport is the way in which Slack reaches the server.
 type transport string
 
 const (
@@ -210,7 +210,7 @@ func newLab(t *testing.T, by transport) *lab {
 	return l
 }
 
-// member makes a person who is in Slack and a member.
+// member adds a person to Slack and to the members.
 func (l *lab) member(name string, role fermata.Role) (id, mail string) {
 	id, mail = l.Person(name)
 	l.desk.set(func() {
@@ -235,18 +235,19 @@ func open(t testing.TB, settings map[string]any) *slack.Channel {
 	return c
 }
 
-// tells is the notice of a question for Ada.
+// tells returns the notice of a question for Ada.
 func (l *lab) tells(q *fermata.Question) *notice.Notice {
 	return &notice.Notice{
 		Delivery: "dlv_" + q.ID[2:], Purpose: notice.Asked, Question: q, TaskTitle: "Build it", Project: q.Project,
 		To:   notice.Recipient{Member: "mem_ada", Name: "Ada", Email: l.mail},
 		Open: "https://fermata.example.com/questions/" + q.ID, Decide: true, At: q.CreatedAt,
-		// Slack knows who presses: no message has the link that answers.
+		// Slack identifies the person who presses, so no message has the link
+		// that answers.
 		Answer: "https://fermata.example.com/a/link-of-ada", Reply: "reply-secret-of-ada-0123456789abcdef",
 	}
 }
 
-// send asks Ada, and returns what she sees.
+// send sends the question to Ada, and returns the message that she sees.
 func (l *lab) send(t *testing.T, q *fermata.Question) (standin.Message, notice.Receipt) {
 	t.Helper()
 	receipt, err := l.channel.Send(t.Context(), l.tells(q))
@@ -271,7 +272,7 @@ func (l *lab) last(t *testing.T, person string) standin.Message {
 	return seen[len(seen)-1]
 }
 
-// awaitTold waits until the person was told words with this in them.
+// awaitTold waits until the person was told a text that contains part.
 func (l *lab) awaitTold(t *testing.T, person, part string) {
 	t.Helper()
 	err := l.Await("told: "+part, func() bool {

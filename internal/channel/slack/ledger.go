@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ledger remembers what messages say, so that of several that change one, none
-// writes something older over something newer.
+// ledger remembers what each message shows. So if several calls change one
+// message, none of them replaces newer content by older content.
 type ledger struct {
 	mu    sync.Mutex
 	shown map[string]*shown
@@ -17,12 +17,14 @@ type shown struct {
 	mu    sync.Mutex
 	at    time.Time
 	final bool
-	// bare says that its buttons were taken away for the time of an answer.
+	// bare reports whether the buttons were removed while an answer is
+	// processed.
 	bare bool
 }
 
-// mostShown bounds the memory: what is forgotten is only what no message of
-// the last minutes says.
+// mostShown is how many messages are remembered; beyond it, all of them are
+// forgotten. That is harmless for a message that has not changed in the last
+// few minutes.
 const mostShown = 10_000
 
 func (l *ledger) entryOf(key string) *shown {
@@ -42,8 +44,8 @@ func (l *ledger) entryOf(key string) *shown {
 	return s
 }
 
-// write does what changes a message, unless the message says something newer.
-// One message is changed by one at a time.
+// write calls do to change a message, unless the message shows something newer.
+// Only one caller at a time changes a message.
 func (l *ledger) write(key string, at time.Time, final bool, do func() error) error {
 	s := l.entryOf(key)
 	s.mu.Lock()
@@ -61,7 +63,7 @@ func (l *ledger) write(key string, at time.Time, final bool, do func() error) er
 	return nil
 }
 
-// strip takes the buttons away, unless the message has come to its end.
+// strip calls do to remove the buttons, unless the message is final.
 func (l *ledger) strip(key string, do func() error) error {
 	s := l.entryOf(key)
 	s.mu.Lock()
@@ -76,7 +78,8 @@ func (l *ledger) strip(key string, do func() error) error {
 	return nil
 }
 
-// restore puts them back, unless the message was written anew since.
+// restore calls do to put the buttons back, unless the message was rewritten
+// since.
 func (l *ledger) restore(key string, do func() error) error {
 	s := l.entryOf(key)
 	s.mu.Lock()
@@ -91,8 +94,8 @@ func (l *ledger) restore(key string, do func() error) error {
 	return nil
 }
 
-// isOlder reports whether something of the second kind is older than the first:
-// an end stays, whatever the clocks say.
+// isOlder reports whether a new content is older than the shown one. A final
+// content stays, whatever the clocks say.
 func isOlder(shownAt time.Time, shownFinal bool, at time.Time, final bool) bool {
 	if shownFinal != final {
 		return shownFinal
@@ -100,8 +103,8 @@ func isOlder(shownAt time.Time, shownFinal bool, at time.Time, final bool) bool 
 	return at.Before(shownAt)
 }
 
-// once does what one request of Slack asks for one time, however often and
-// however close together it comes. What failed may be done again.
+// once makes each request of Slack take effect once, however often and however
+// close together its copies arrive. A request that failed may be done again.
 type once struct {
 	mu   sync.Mutex
 	seen map[string]*turn
@@ -111,14 +114,15 @@ type turn struct {
 	done  chan struct{}
 	began time.Time
 	reply reply
-	again bool // it failed: the next one tries again
+	again bool // it failed, so the next caller tries again
 }
 
-// remembered is how long a request is remembered: longer than its signature is
-// fresh.
+// remembered is how long a request is remembered. It is longer than a signature
+// is accepted.
 const remembered = 15 * time.Minute
 
-// do returns what f returned for the id, now or before.
+// do calls f once for each id, and returns its result. Repeated calls get the
+// same response, but its work is not done again.
 func (o *once) do(ctx context.Context, id string, f func() (reply, bool)) reply {
 	for {
 		t, mine := o.take(id)

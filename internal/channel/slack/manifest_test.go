@@ -9,8 +9,8 @@ import (
 	remote "github.com/fermata-hq/fermata/test/standin/slack"
 )
 
-// TestManifest: the manifest asks for the scopes that the app needs and no
-// others, and the page explains each.
+// TestManifest checks that the manifest asks for exactly the scopes that the
+// app needs, and that the page explains each of them.
 func TestManifest(t *testing.T) {
 	t.Parallel()
 	manifest, err := os.ReadFile("../../../docs/slack-manifest.yaml")
@@ -27,8 +27,8 @@ func TestManifest(t *testing.T) {
 	for line := range strings.Lines(list) {
 		asked = append(asked, strings.TrimPrefix(strings.TrimSpace(line), "- "))
 	}
-	// The stand-in grants exactly these, and refuses every call without its own;
-	// TestCheck finds nothing missing with them.
+	// The stand-in grants exactly these scopes, and refuses each call without
+	// its own. TestCheck finds no missing scope with them.
 	if !slices.Equal(asked, remote.AllScopes) {
 		t.Errorf("the manifest asks for %q, the app needs %q", asked, remote.AllScopes)
 	}

@@ -9,15 +9,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// Ids as Slack gives them: of people, and of groups of people.
+// userID and groupID match Slack's ids of people and of user groups.
 var (
 	userID  = regexp.MustCompile(`^[UW][A-Z0-9]{5,20}$`)
 	groupID = regexp.MustCompile(`^S[A-Z0-9]{5,20}$`)
 	wrapped = regexp.MustCompile(`^<(?:@|!subteam\^)([A-Z0-9]+)>$`)
 )
 
-// mentions writes whom a message in a conversation names, so that Slack
-// notifies them. Whoever cannot be found there stands as plain words.
+// mentions writes the people of a question in Slack's notation for a
+// conversation, so that Slack notifies them. A person that Slack does not know
+// is written as plain words.
 func (c *Channel) mentions(ctx context.Context, n *notice.Notice) ([]string, error) {
 	if n.To.Member != "" || n.Question == nil || final(n) {
 		return nil, nil
@@ -58,7 +59,8 @@ func (c *Channel) mention(ctx context.Context, name string) (string, error) {
 	return quoteText(plainName(bare)), nil
 }
 
-// plainName leaves of a name what Slack cannot read as markup.
+// plainName keeps only those characters of a name that Slack cannot read as
+// markup.
 func plainName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) || r == '.' || r == '-' {

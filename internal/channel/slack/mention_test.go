@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/test/standin/slack"
 )
 
-// Whom a message in a conversation is for is mentioned there, as Slack writes
-// it; whatever else stands in the names stays words.
+// A message in a conversation mentions the people that it is for, in Slack's
+// notation. Any other markup in the names stays plain text.
 func TestWhoIsMentioned(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)

@@ -12,25 +12,26 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// message is what is posted: the blocks, and the text of the notification on
-// lock screens.
+// message is the content to post: the blocks, and the text of the notification
+// on lock screens.
 type message struct {
 	Text   string      `json:"text"`
 	Blocks []api.Block `json:"blocks"`
 }
 
-// place is what depends on where a message stands.
+// place describes where a message is posted.
 type place struct {
-	// shared says that others than the addressee read it, and that context is
-	// not for them.
+	// shared reports whether other people read the message too. They must not
+	// see the context.
 	shared bool
-	// lost is the name of the member whom Slack does not know.
+	// lost is the name of the member that Slack does not know.
 	lost string
-	// mentions name people there, as Slack writes it, so that they are notified.
+	// mentions name people there in Slack's notation, so that they are
+	// notified.
 	mentions []string
 }
 
-// render says what a notice says.
+// render returns the message for a notice.
 func render(n *notice.Notice, at place) message {
 	switch n.Purpose {
 	case notice.Digest:
@@ -73,14 +74,14 @@ func renderOpen(n *notice.Notice, at place) message {
 	return message{Text: shortTitle(title, q), Blocks: p.blocks}
 }
 
-// finish adds what is pressed, or says why there is nothing but to open it.
+// finish adds the buttons, or says why the message only opens the question.
 func finish(p *page, n *notice.Notice, at place) {
 	a, q := addressOf(n), n.Question
 	if at.shared {
-		// It is for whoever may answer there, not for one person.
+		// The message is for everyone there who may answer, not for one person.
 		a.reply = ""
 	}
-	// A page keeps eight blocks free for what comes now.
+	// The page kept eight blocks free for the following ones.
 	p.most = maxBlocks
 	var why string
 	pressed := controls(n, a)
@@ -133,7 +134,7 @@ func heading(n *notice.Notice) string {
 	}
 }
 
-// shortTitle is what a lock screen shows.
+// shortTitle returns the text for a lock screen.
 func shortTitle(title string, q *fermata.Question) string {
 	return escape(title + ": " + quoteText(q.Title))
 }
@@ -154,14 +155,14 @@ func showContext(p *page, c *fermata.QuestionContext) {
 	}
 }
 
-// wholeAction reports whether the action at hand is the one that will run, with
-// nothing taken out.
+// wholeAction reports whether the action in the notice is the one that will
+// run, with nothing redacted.
 func wholeAction(q *fermata.Question) bool {
 	return len(q.Action) == 0 || fermata.HasHash(q.Action, q.ActionHash)
 }
 
-// showAction shows what will run, all of it: a command as it was typed, and
-// every other field.
+// showAction shows the whole action: a command as it was typed, and every other
+// field.
 func showAction(p *page, q *fermata.Question) {
 	if len(q.Action) == 0 {
 		return
@@ -193,7 +194,7 @@ func showItems(p *page, q *fermata.Question) {
 	}
 }
 
-// options lists what can be picked, each with the mark that people type.
+// options lists the options, each with the mark that people type.
 func options(it *fermata.Item) string {
 	marks := notice.Marks(it)
 	lines := make([]string, len(it.Options))
@@ -226,8 +227,8 @@ func belonging(n *notice.Notice) []string {
 	return append(facts, n.Question.ID)
 }
 
-// deadline says until when, in the reader's own time zone, and what happens
-// then, which can hold text of others.
+// deadline shows until when to answer, in each reader's time zone, and what
+// happens then. That text may contain other people's words.
 func deadline(p *page, q *fermata.Question) {
 	if q.Deadline == nil {
 		return
@@ -236,7 +237,7 @@ func deadline(p *page, q *fermata.Question) {
 	p.add(api.NewContextBlock("", markupBlock("Answer by "+date(*q.Deadline)+"."), plainBlock(cut(then, maxSection/4))))
 }
 
-// date is an instant that Slack shows in each reader's own time.
+// date writes an instant that Slack shows in each reader's time zone.
 func date(t time.Time) string {
 	t = t.UTC()
 	return fmt.Sprintf("<!date^%d^{date_short_pretty} {time}|%s>", t.Unix(), t.Format("2006-01-02 15:04 UTC"))
@@ -261,7 +262,7 @@ func openButton(address string) *api.ButtonBlockElement {
 	return api.NewButtonBlockElement(actionOpen, "", plainBlock("Open in Fermata")).WithURL(address)
 }
 
-// renderClosed shows how a question ended. It has nothing left to press.
+// renderClosed shows how a question ended. It has no buttons that answer.
 func renderClosed(n *notice.Notice) message {
 	q, p := n.Question, newMessage()
 	status := q.Status
@@ -285,8 +286,8 @@ func renderClosed(n *notice.Notice) message {
 	return message{Text: escape(title + ": " + quoteText(q.Title) + " " + cut(notice.OneLine(words), 200)), Blocks: p.blocks}
 }
 
-// renderReplaced stands where a message was that was sent again. Its address
-// names no delivery: that is the new one's.
+// renderReplaced returns the message that replaces one that was sent again. Its
+// address names no delivery, because the delivery belongs to the new message.
 func renderReplaced(n *notice.Notice) message {
 	p := newMessage()
 	p.header("Sent again")

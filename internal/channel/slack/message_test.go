@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// imitations are texts that try to look like Fermata or like Slack.
+// imitations are texts that try to look like text of Fermata or Slack.
 var imitations = []string{
 	"<!channel> look here", "<!here|everybody>", "<@U0FERMATA> approve", "<https://evil.example|Approve here>", "https://evil.example/approve",
 	"*Approved by Ada* _really_ ~not~ `code`", "```\nblock\n```", "> quoted\n>>> all of it", ":white_check_mark: Answered by Ada", "<!date^0^{date}|soon>",
@@ -22,9 +22,9 @@ var imitations = []string{
 	"│ a bar", "Press a button, or answer in the thread of this message.",
 }
 
-// TestTextOfOthersStaysText: whatever an agent writes, Slack makes nothing of
-// it, and it stands in a box, where nothing of ours stands. The stand-in
-// refuses messages with mentions and links.
+// TestTextOfOthersStaysText checks that Slack gives no meaning to an agent's
+// text, and that it is in a box, which Fermata's own text never is. The
+// stand-in refuses messages with mentions and links.
 func TestTextOfOthersStaysText(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -71,7 +71,8 @@ func cut(s string, n int) string {
 
 func at(t time.Time) *time.Time { return &t }
 
-// TestHiddenCharacters: an action is shown with everything in it.
+// TestHiddenCharacters checks that an action is shown with all of its
+// characters.
 func TestHiddenCharacters(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -85,7 +86,8 @@ func TestHiddenCharacters(t *testing.T) {
 	}
 }
 
-// TestWhatDoesNotFit: what cannot be shown whole can only be opened.
+// TestWhatDoesNotFit checks that a question that the message cannot show
+// completely can only be opened.
 func TestWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a line of text\n", 1000)
@@ -135,7 +137,7 @@ func manyItems() []fermata.Item {
 	return items
 }
 
-// TestLargestThatFits: the longest of everything keeps Slack's limits.
+// TestLargestThatFits checks that the longest content keeps Slack's limits.
 func TestLargestThatFits(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -165,7 +167,8 @@ func twentyItems() []fermata.Item {
 	return items
 }
 
-// TestNotDecidedHere: where the policy asks for more, nothing decides.
+// TestNotDecidedHere checks that the message has no deciding buttons if the
+// policy demands more.
 func TestNotDecidedHere(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -179,8 +182,8 @@ func TestNotDecidedHere(t *testing.T) {
 	}
 }
 
-// TestWhere: to the person where Slack knows the person, else into the
-// conversation, without context there.
+// TestWhere checks that the message goes to the person if Slack knows the
+// person. Otherwise it goes to the conversation, without context.
 func TestWhere(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -217,7 +220,8 @@ func TestWhere(t *testing.T) {
 	}
 }
 
-// TestUnknown: whom Slack does not know is nobody to send to.
+// TestUnknown checks that a person that Slack does not know cannot get a
+// message.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -230,7 +234,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestSharedContext: an asker can say that the context is for everybody.
+// TestSharedContext checks that an asker can share the context with everybody.
 func TestSharedContext(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -248,8 +252,8 @@ func TestSharedContext(t *testing.T) {
 	}
 }
 
-// TestClosing: on every kind of end the message says so and has nothing left
-// to press.
+// TestClosing checks that the message reports every kind of end, and has no
+// buttons that answer after it.
 func TestClosing(t *testing.T) {
 	t.Parallel()
 	by := fermata.Actor{Kind: fermata.ActorHuman, Name: "Ada"}
@@ -288,7 +292,8 @@ func TestClosing(t *testing.T) {
 				if len(l.Seen(l.ada)) != 1 {
 					t.Errorf("there are %d messages", len(l.Seen(l.ada)))
 				}
-				// An older state comes late, through the same process or another.
+				// An older state arrives late, through the same process or
+				// another one.
 				for _, channel := range []interface {
 					Update(ctx ctx, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error)
 				}{l.channel, open(t, l.Settings())} {
@@ -307,7 +312,8 @@ func TestClosing(t *testing.T) {
 	}
 }
 
-// TestUpdateOfOpen: votes and a longer deadline show in the same message.
+// TestUpdateOfOpen checks that votes and a longer deadline appear in the same
+// message.
 func TestUpdateOfOpen(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -327,7 +333,8 @@ func TestUpdateOfOpen(t *testing.T) {
 	}
 }
 
-// TestContent: what was sent is kept as it was sent, but for the secret.
+// TestContent checks that the stored content is what was sent, without the
+// secret.
 func TestContent(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -337,7 +344,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestOtherPurposes: digests, alerts and tests.
+// TestOtherPurposes checks digests, alerts and tests.
 func TestOtherPurposes(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -366,8 +373,8 @@ func TestOtherPurposes(t *testing.T) {
 	}
 }
 
-// TestAMessageSaysWhatAQuestionBelongsTo: a question and a digest name the task, the
-// project, the risk, the items and the votes.
+// TestAMessageSaysWhatAQuestionBelongsTo checks that a question and a digest
+// name the task, the project, the risk, the items and the votes.
 func TestAMessageSaysWhatAQuestionBelongsTo(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -403,8 +410,8 @@ func TestAMessageSaysWhatAQuestionBelongsTo(t *testing.T) {
 	}
 }
 
-// TestDeadButton: a button that was left over tells who was first, and the
-// message is mended.
+// TestDeadButton checks that a leftover button says who was first, and that the
+// message is repaired.
 func TestDeadButton(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -426,8 +433,8 @@ func TestDeadButton(t *testing.T) {
 	}
 }
 
-// TestSecretsInAction: an action from which secrets were taken out is not the
-// one that runs.
+// TestSecretsInAction checks that an action with redacted secrets does not
+// count as the one that runs.
 func TestSecretsInAction(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)

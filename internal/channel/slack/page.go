@@ -8,18 +8,19 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// page gathers the blocks of a message or form and keeps Slack's limits. What
-// comes from agents and people stands in boxes, which our own words never do:
-// whatever it says, it cannot look like us.
+// page collects the blocks of a message or form and keeps Slack's limits. Text
+// of agents and people is put in boxes, and Fermata's own words never are. So
+// no such text can look like Fermata's own.
 type page struct {
 	blocks []api.Block
 	most   int
 	room   int
-	// cut says that something was left out.
+	// cut reports whether something was left out.
 	cut bool
 }
 
-// newMessage keeps blocks and text free for the buttons and the last lines.
+// newMessage returns a page that keeps blocks and text free for the buttons and
+// the last lines.
 func newMessage() *page { return &page{most: maxBlocks - 8, room: roomOfMessage} }
 
 func (p *page) add(b api.Block) bool {
@@ -35,10 +36,10 @@ func (p *page) header(s string) {
 	p.add(api.NewHeaderBlock(plainBlock(cut(s, maxHeader))))
 }
 
-// say adds a line of our own; it may hold Slack's markup.
+// say adds a line by Fermata, which may contain Slack's markup.
 func (p *page) say(s string) { p.add(api.NewContextBlock("", markupBlock(s))) }
 
-// box adds text of others as a quotation.
+// box adds another person's text as a quotation.
 func (p *page) box(s string, bold bool) {
 	var style *api.RichTextSectionTextStyle
 	if bold {
@@ -49,10 +50,10 @@ func (p *page) box(s string, bold bool) {
 	})
 }
 
-// code adds text of others in which every character counts.
+// code adds another person's text in which every character matters.
 func (p *page) code(s string) { p.addVisible(notice.Exact(s)) }
 
-// addVisible adds text in which nothing is hidden any more.
+// addVisible adds text whose hidden characters were already made visible.
 func (p *page) addVisible(s string) {
 	p.fill(s, func(part string) api.RichTextElement {
 		return &api.RichTextPreformatted{Type: api.RTEPreformatted, Elements: []api.RichTextSectionElement{api.NewRichTextSectionTextElement(part, nil)}}
@@ -78,7 +79,7 @@ func (p *page) fill(s string, element func(string) api.RichTextElement) {
 	}
 }
 
-// facts adds small facts in one line, each as plain text.
+// facts adds short facts on one line, each of them as plain text.
 func (p *page) facts(facts ...string) {
 	var elements []api.MixedElement
 	for _, f := range facts {

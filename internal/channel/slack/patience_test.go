@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// silent is a network from which nothing comes back.
+// silent is a network that never responds.
 type silent struct{}
 
 func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -19,7 +19,7 @@ func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, context.Cause(r.Context())
 }
 
-// Slack waits three seconds for an acknowledgement, however long it takes to find out what became of a click.
+// Slack gets its acknowledgement within three seconds, however long the outcome of a click takes.
 func TestAcknowledgesWithinThreeSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// people remembers for a while who is who in Slack.
+// people caches identities of Slack users.
 type people struct {
 	mu      sync.Mutex
 	self    *api.AuthTestResponse
@@ -25,11 +25,10 @@ type remembering[T any] struct {
 	at    time.Time
 }
 
-// known is how long it is believed who somebody is: an address that was taken
-// away from an account must not answer for long.
+// known is how long an identity is cached. An address that was removed from an account must soon stop to count.
 const known = 5 * time.Minute
 
-// mostPeople bounds the memory.
+// mostPeople is how many people are cached.
 const mostPeople = 20_000
 
 func recall[T any](p *people, from *map[string]remembering[T], key string) (T, bool) {
@@ -48,7 +47,7 @@ func remember[T any](p *people, into *map[string]remembering[T], key string, val
 	(*into)[key] = remembering[T]{value: value, at: time.Now()}
 }
 
-// appIdentity returns who the app itself is.
+// appIdentity returns the identity of the app itself.
 func (p *people) appIdentity(ctx context.Context, c *Channel) (*api.AuthTestResponse, error) {
 	p.mu.Lock()
 	self := p.self
@@ -66,13 +65,13 @@ func (p *people) appIdentity(ctx context.Context, c *Channel) (*api.AuthTestResp
 	return self, nil
 }
 
-// isOwnMessage reports whether a message is the app's own.
+// isOwnMessage reports whether the app posted a message.
 func (c *Channel) isOwnMessage(ctx context.Context, m *api.Message) bool {
 	me, err := c.people.appIdentity(ctx, c)
 	return err == nil && (m.User != "" && m.User == me.UserID || m.BotID != "" && m.BotID == me.BotID)
 }
 
-// identity asks Slack who a user is.
+// identity asks Slack for the identity of a user.
 func (p *people) identity(ctx context.Context, c *Channel, id, name string) (notice.Identity, error) {
 	if who, found := recall(p, &p.users, id); found {
 		return who, nil
@@ -86,7 +85,7 @@ func (p *people) identity(ctx context.Context, c *Channel, id, name string) (not
 	err = callFailure("ask who a user is", err)
 	switch {
 	case says(err, "missing_scope", "user_not_visible", "user_not_found"):
-		// The id itself is signed by Slack; there is only no address to it.
+		// Slack signed the id itself. Only the mail address is missing.
 		return who, nil
 	case err != nil:
 		return notice.Identity{}, err
@@ -104,14 +103,13 @@ func (p *people) identity(ctx context.Context, c *Channel, id, name string) (not
 	return who, nil
 }
 
-// isAddressTrusted reports whether the workspace itself vouches for the address of a
-// user: in a conversation that is shared with another workspace, that one's
-// administrators say what the addresses of their people are.
+// isAddressTrusted reports whether the workspace itself vouches for a user's mail address. In a conversation that is
+// shared with another workspace, that workspace's administrators set the addresses of their people.
 func isAddressTrusted(u *api.User, team string) bool {
 	return u.IsEmailConfirmed && u.TeamID == team && !u.IsStranger && !u.Deleted && !u.IsBot
 }
 
-// find returns the user with the address; empty if there is none.
+// find returns the id of the user with the mail address. It is empty if there is none.
 func (p *people) find(ctx context.Context, c *Channel, email string) (string, error) {
 	if email == "" {
 		return "", nil
@@ -137,7 +135,7 @@ func (p *people) find(ctx context.Context, c *Channel, email string) (string, er
 	return id, nil
 }
 
-// direct returns the conversation between the app and a user.
+// direct returns the direct conversation between the app and a user.
 func (p *people) direct(ctx context.Context, c *Channel, user string) (string, error) {
 	p.mu.Lock()
 	conversation := p.directs[user]
@@ -158,7 +156,7 @@ func (p *people) direct(ctx context.Context, c *Channel, user string) (string, e
 	return opened.ID, nil
 }
 
-// timestamp is a time as Slack writes it.
+// timestamp writes a time in Slack's form.
 func timestamp(t time.Time) string {
 	return fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000)
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// settledSince is how long a question may be closed before a message that
-// still had buttons is mended by whoever pressed one: before that its update
-// is on its way.
+// settledSince is how long a question has been closed before a press repairs a
+// message that still has buttons. Before that, the regular update is on its
+// way.
 const settledSince = 30 * time.Second
 
 func (t *click) key() string { return t.says.channel + "/" + t.message.Timestamp }
 
-// strip takes the buttons off the message while the answer is on its way. If
-// it stays like that, it says what to do.
+// strip removes the buttons from the message while the answer is processed. If
+// the message stays like that, it says what to do.
 func (t *click) strip(ctx context.Context) {
 	if t.message == nil {
 		return
@@ -45,8 +45,8 @@ func (t *click) rewrite(ctx context.Context, by func(string, func() error) error
 	}
 }
 
-// showOutcome brings the message to what became of the question after its buttons
-// were taken away.
+// showOutcome updates the message to the state of the question after its
+// buttons were removed.
 func (t *click) showOutcome(ctx context.Context, v notice.Verdict) {
 	if t.message == nil {
 		return
@@ -58,8 +58,8 @@ func (t *click) showOutcome(ctx context.Context, v notice.Verdict) {
 	t.end(ctx, v.Question)
 }
 
-// endIfClosed ends a message that still had buttons though its question is long
-// closed.
+// endIfClosed ends a message that still had buttons although its question
+// closed long ago.
 func (t *click) endIfClosed(ctx context.Context, v notice.Verdict) {
 	if q := v.Question; t.message != nil && q != nil && q.Resolution != nil && time.Since(q.Resolution.At) > settledSince {
 		t.end(ctx, q)
@@ -82,7 +82,7 @@ func (t *click) end(ctx context.Context, q *fermata.Question) {
 	}
 }
 
-// bare returns the blocks without what can be pressed or picked.
+// bare returns the blocks without buttons, menus and inputs.
 func bare(blocks api.Blocks) (kept []api.Block) {
 	for _, b := range blocks.BlockSet {
 		switch b := b.(type) {

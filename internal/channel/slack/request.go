@@ -16,11 +16,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// reply is what Slack is answered to one request, over HTTP or Socket Mode.
+// reply is the response to one request of Slack, over HTTP or Socket Mode.
 type reply struct {
 	status  int
 	payload any
-	// after is done when Slack has its answer.
+	// after is called when Slack has the response.
 	after func(ctx context.Context)
 }
 
@@ -30,23 +30,25 @@ var (
 	malformed   = reply{status: http.StatusBadRequest}
 )
 
-// withoutWork is the answer to the same request once more: nothing is done again.
+// withoutWork returns the response to a repeated request, which repeats no
+// work.
 func (r reply) withoutWork() reply { return reply{status: r.status, payload: r.payload} }
 
-// acknowledged reports whether Slack hears that the request arrived. Without
-// it Slack brings an event again, and tells a person that a click failed.
+// acknowledged reports whether the response confirms the request. Without that,
+// Slack sends an event again, and tells a person that a click failed.
 func (r reply) acknowledged() bool { return r.status < http.StatusBadRequest }
 
-// Slack waits three seconds. Up to patience the channel waits for what became
-// of a click before it acknowledges: should the process die in that time, the
-// person is told by Slack. What takes longer is acknowledged, shown in the
-// message as not counted yet, and gone on with for at most longest.
+// Slack waits three seconds for a response. The channel waits for the outcome
+// of a click for at most patience before it acknowledges. If the process dies
+// in that time, Slack tells the person. Work that takes longer is acknowledged
+// and shown in the message as not counted yet. It continues for at most
+// longestWork.
 const (
 	patience    = 1500 * time.Millisecond
 	longestWork = 45 * time.Second
 )
 
-// interaction answers a click or a form.
+// interaction processes a click or a form.
 func (c *Channel) interaction(ctx context.Context, cb *api.InteractionCallback, hear notice.Hear) reply {
 	if cb.User.ID == "" || cb.TriggerID == "" {
 		return malformed
@@ -73,7 +75,7 @@ func (c *Channel) handleClick(ctx context.Context, cb *api.InteractionCallback, 
 	a := cb.ActionCallback.BlockActions[0]
 	name, _, _ := strings.Cut(a.ActionID, ":")
 	if name != actionAnswer && name != actionSend && name != actionForm {
-		return accepted, true // a menu that was opened, a link that was followed
+		return accepted, true // a menu was opened, or a link was followed
 	}
 	t := &click{
 		c: c, hear: hear, user: cb.User.ID, name: cb.User.Name,
@@ -93,7 +95,8 @@ func (c *Channel) handleClick(ctx context.Context, cb *api.InteractionCallback, 
 	if name == actionSend {
 		picks, ok := sentPick(cb, nil)
 		if !ok {
-			// The place of the option is known; its value only the question has.
+			// The pick is known only by its position. The question is needed to
+			// find the value.
 			t.complete = func(q *fermata.Question) bool {
 				v, ok := sentPick(cb, q.Item(p.Key))
 				t.value(p, v)
@@ -109,7 +112,7 @@ func (c *Channel) handleClick(ctx context.Context, cb *api.InteractionCallback, 
 	return t.run(ctx, t.afterClick)
 }
 
-// handleForm answers a form that was sent.
+// handleForm processes a submitted form.
 func (c *Channel) handleForm(ctx context.Context, cb *api.InteractionCallback, id string, hear notice.Hear) (reply, bool) {
 	var data formData
 	if err := json.Unmarshal([]byte(cb.View.PrivateMetadata), &data); err != nil || data.Question == "" {
@@ -133,7 +136,7 @@ func (c *Channel) handleForm(ctx context.Context, cb *api.InteractionCallback, i
 	return t.run(ctx, t.afterForm(&cb.View))
 }
 
-// command answers /answer.
+// command processes the command /answer.
 func (c *Channel) command(ctx context.Context, cmd *api.SlashCommand, hear notice.Hear) reply {
 	if cmd.UserID == "" || cmd.TriggerID == "" {
 		return malformed
@@ -168,8 +171,7 @@ func (c *Channel) usage(command string) string {
 	return s
 }
 
-// event answers an event: of them all only replies in the threads of questions
-// count.
+// event processes an event. Only replies in the threads of questions count.
 func (c *Channel) event(ctx context.Context, e *slackevents.EventsAPIEvent, hear notice.Hear) reply {
 	m, isMessage := e.InnerEvent.Data.(*slackevents.MessageEvent)
 	outer, hasID := e.Data.(*slackevents.EventsAPICallbackEvent)
@@ -217,15 +219,15 @@ func (c *Channel) event(ctx context.Context, e *slackevents.EventsAPIEvent, hear
 	})
 }
 
-// writtenNow reports whether a message was written by a person just now:
-// edits, bots and what Slack itself says do not count.
+// writtenNow reports whether a person has just written the message. Edits, bots
+// and messages of Slack itself do not count.
 func writtenNow(m *slackevents.MessageEvent, outer *slackevents.EventsAPICallbackEvent) bool {
 	switch m.SubType {
 	case "", "thread_broadcast", "file_share":
 	default:
 		return false
 	}
-	// The type of the library has neither.
+	// The library's type has neither of these fields.
 	var more struct {
 		AppID  string          `json:"app_id"`
 		Edited json.RawMessage `json:"edited"`
@@ -237,7 +239,7 @@ func writtenNow(m *slackevents.MessageEvent, outer *slackevents.EventsAPICallbac
 }
 
 // root finds the question in the message that began the thread. Only a message
-// of the app itself has one.
+// of the app itself can contain one.
 func (c *Channel) root(ctx context.Context, m *slackevents.MessageEvent, outer *slackevents.EventsAPICallbackEvent) (address, bool, error) {
 	me, err := c.people.appIdentity(ctx, c)
 	if err != nil {
@@ -266,7 +268,7 @@ func (c *Channel) root(ctx context.Context, m *slackevents.MessageEvent, outer *
 	return address{}, false, nil
 }
 
-// mayRespond reports whether an address to answer to is Slack's own.
+// mayRespond reports whether an address for responses is Slack's own.
 func (c *Channel) mayRespond(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

@@ -17,7 +17,7 @@ import (
 // Kind is the name of this kind of channel.
 const Kind = "slack"
 
-// Secrets names the settings that are never shown again.
+// Secrets are the names of the settings that are never shown again.
 var Secrets = []string{"bot_token", "app_token", "signing_secret"}
 
 // Settings is the JSON Schema of the settings.
@@ -44,8 +44,9 @@ type settings struct {
 	APIURL        string `json:"api_url"`
 }
 
-// callTime bounds one call to Slack, well inside the lease of a delivery: a
-// call that hangs must not end after somebody else took the delivery over.
+// callTime is the time limit for one call to Slack. It is much shorter than the
+// lease of a delivery. So a call that hangs ends before another process takes
+// over the delivery.
 const callTime = 15 * time.Second
 
 // Channel is one Slack app in one workspace.
@@ -57,13 +58,14 @@ type Channel struct {
 	people  people
 	shown   ledger
 	handled once
-	// patience is how long Slack is kept waiting for what became of a click.
+	// patience is how long Slack waits for the outcome of a click.
 	patience time.Duration
-	// talks are of whom it is known that a thread is for talk, too.
+	// talks remembers the people who were told that a thread is also for talk.
 	talks talks
 }
 
-// Open makes a channel of settings that fit the schema. It connects to nothing.
+// Open makes a channel from settings that fit the schema. It connects to
+// nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	c := &Channel{env: env, patience: patience}
 	if c.env.Log == nil {

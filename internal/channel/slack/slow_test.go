@@ -12,8 +12,9 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// TestSlow: what takes longer than Slack waits is acknowledged, and the message
-// says meanwhile that nothing is counted yet and cannot be pressed again.
+// TestSlow checks that work is acknowledged if it takes longer than Slack
+// waits. Meanwhile, the message says that nothing is counted yet, and cannot be
+// pressed again.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	for _, by := range transports {
@@ -37,7 +38,8 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestSlowAndRefused: the buttons come back when the answer does not count.
+// TestSlowAndRefused checks that the buttons come back if the answer does not
+// count.
 func TestSlowAndRefused(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -59,7 +61,7 @@ func TestSlowAndRefused(t *testing.T) {
 	l.awaitTold(t, l.ada, "viewer may not answer")
 }
 
-// TestSlowAndOutdated: an end that was shown meanwhile stays.
+// TestSlowAndOutdated checks that an end that was shown meanwhile stays.
 func TestSlowAndOutdated(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)
@@ -78,7 +80,7 @@ func TestSlowAndOutdated(t *testing.T) {
 	}
 	l.desk.set(func() {
 		l.desk.hold = nil
-		l.desk.members = nil // nobody is known: the answer will not count
+		l.desk.members = nil // no person is known, so the answer will not count
 	})
 	close(hold)
 	l.awaitTold(t, l.ada, "Nobody here is connected")
@@ -87,7 +89,8 @@ func TestSlowAndOutdated(t *testing.T) {
 	}
 }
 
-// TestSlowAndFailing: who pressed is told even when it comes to nothing.
+// TestSlowAndFailing checks that the person who pressed is told even if the
+// work fails.
 func TestSlowAndFailing(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)

@@ -16,11 +16,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// atOnce bounds how many requests of one connection are worked on together.
+// atOnce is how many requests of one connection are processed at the same time.
 const atOnce = 64
 
-// Listen keeps a Socket Mode connection until ctx ends. Without an app-level
-// token there is nothing to listen to.
+// Listen keeps a Socket Mode connection open until ctx ends. Without an
+// app-level token it only waits.
 func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
 	if c.AppToken == "" {
 		<-ctx.Done()
@@ -56,8 +56,8 @@ func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
 	}
 }
 
-// serve answers one request. One that is not acknowledged comes again, or the
-// person is told by Slack.
+// serve answers one request. If it is not acknowledged, Slack sends it again or
+// tells the person.
 func (c *Channel) serve(ctx context.Context, client *socketmode.Client, e *socketmode.Event, hear notice.Hear) {
 	r := accepted
 	switch data := e.Data.(type) {
@@ -78,7 +78,7 @@ func (c *Channel) serve(ctx context.Context, client *socketmode.Client, e *socke
 	}
 }
 
-// note logs what the connection says of itself.
+// note logs the events of the connection itself.
 func (c *Channel) note(ctx context.Context, e *socketmode.Event) {
 	switch data := e.Data.(type) {
 	case *api.ConnectionErrorEvent:
@@ -92,8 +92,8 @@ func (c *Channel) note(ctx context.Context, e *socketmode.Event) {
 	}
 }
 
-// dialer connects in the way of the server's own client, which knows what may
-// be connected to.
+// dialer connects like the server's own HTTP client, which knows the allowed
+// addresses.
 func (c *Channel) dialer() *websocket.Dialer {
 	d := &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: callTime, WriteBufferSize: 32 << 10}
 	switch t := c.http.Transport.(type) {

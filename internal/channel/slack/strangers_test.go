@@ -2,7 +2,8 @@ package slack_test
 
 import remote "github.com/fermata-hq/fermata/test/standin/slack"
 
-// strangers are accounts that have a member's address and are not the member's.
+// strangers returns accounts with a member's mail address that do not belong to
+// the member.
 func strangers(mail string) map[string]remote.User {
 	return map[string]remote.User{
 		"unconfirmed":           {Name: "Ada", Email: mail, Team: remote.Team, Unconfirmed: true},

@@ -8,26 +8,26 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// isTalk reports whether words in a thread that did not count are people talking
-// to each other. A command is no talk.
+// isTalk reports whether a text in a thread that did not count is talk among
+// people. A command is not talk.
 func isTalk(text string) bool {
 	return !strings.HasPrefix(strings.TrimSpace(text), "/") && notice.LooksLikeTalk(text)
 }
 
-// talkWords begin what a person is told once of talk in a thread.
+// talkWords begin the message that a person gets once about talk in a thread.
 const talkWords = "What you write here stays among people: it is no answer, and the agent does not read it. To answer: "
 
-// talks remembers who was told that a thread is for talk, too.
+// talks remembers the people who were told that a thread is also for talk.
 type talks struct {
 	mu   sync.Mutex
 	told map[string]bool
 }
 
-// mostTalks bounds how many are remembered.
+// mostTalks is how many entries are remembered.
 const mostTalks = 10_000
 
-// first reports whether the person has not been told in the thread yet, and
-// remembers that they are now.
+// first reports whether the person has not been told in this thread yet, and
+// remembers that.
 func (t *talks) first(key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -41,8 +41,9 @@ func (t *talks) first(key string) bool {
 	return true
 }
 
-// replyWords returns what a person is told of words in a thread. Talk is told
-// once that it is none of the agent's; an attempt to answer every time.
+// replyWords returns the message to a person about a text in a thread. For
+// talk, the person is told once that it is not an answer. For an attempt to
+// answer, the person is told each time.
 func (t *click) replyWords(v notice.Verdict) string {
 	if !t.thread || v.Counted || !isTalk(t.in.Text) || v.Question != nil && notice.BeginsAsAnswer(v.Question, t.in.Text) {
 		return v.Words

@@ -11,27 +11,28 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// click is one thing that a person did in Slack, on its way to be counted.
+// click is one action of a person in Slack, such as a click, a form or a reply,
+// while it is processed.
 type click struct {
 	c          *Channel
 	hear       notice.Hear
 	user, name string
 	says       voice
 	in         *notice.Inbound
-	// thread says that it was written in the thread of a question.
+	// thread reports whether the text was written in the thread of a question.
 	thread bool
-	// message is the one whose button was pressed.
+	// message is the message whose button was pressed.
 	message *api.Message
-	// trigger opens a form where the person must see an action before it is
-	// approved.
+	// trigger lets the channel open a form, if the person must see an action
+	// before approving it.
 	trigger string
-	// complete fills the answer in from the question; it reports false when
-	// that cannot be done.
+	// complete fills in the answer from the question. It returns false if that
+	// is not possible.
 	complete func(q *fermata.Question) bool
 }
 
-// heard is what became of it. form is the question that must be answered in a
-// form instead.
+// heard is the outcome of a click. form is the question if it must be answered
+// in a form instead.
 type heard struct {
 	verdict notice.Verdict
 	form    *fermata.Question
@@ -48,8 +49,8 @@ func (t *click) value(p press, value any) {
 	t.in.Answer = &fermata.Answer{Answer: value, ActionHash: p.Hash, Channel: Kind}
 }
 
-// run hears the person out. What it returns is for Slack; false says that the
-// same request may come again.
+// run processes the click and returns the response for Slack. It returns false
+// if the same request may come again.
 func (t *click) run(ctx context.Context, finish func(heard) reply) (reply, bool) {
 	work, cancel := context.WithTimeout(ctx, longestWork)
 	done := make(chan heard, 1)
@@ -72,7 +73,7 @@ func (t *click) run(ctx context.Context, finish func(heard) reply) (reply, bool)
 	}
 }
 
-// work finds out who the person is, and has the answer heard.
+// work identifies the person, and passes the answer to the server.
 func (t *click) work(ctx context.Context) heard {
 	if err := t.identify(ctx); err != nil {
 		return heard{err: err}
@@ -102,15 +103,15 @@ func (t *click) identify(ctx context.Context) error {
 	return err
 }
 
-// look asks what the question is now.
+// look asks the server for the current question.
 func (t *click) look(ctx context.Context) (notice.Verdict, error) {
 	look := *t.in
 	look.ID, look.Text, look.Answer = "", "", nil
 	return t.hear(ctx, &look)
 }
 
-// approvesUnseen reports whether a command would approve an action that the person
-// need not have seen in Slack.
+// approvesUnseen reports whether a command would approve an action that the
+// person may not have seen in Slack.
 func approvesUnseen(q *fermata.Question, text string) bool {
 	if q.Status != fermata.Pending || len(q.Action) == 0 {
 		return false
@@ -119,12 +120,13 @@ func approvesUnseen(q *fermata.Question, text string) bool {
 	return err == nil && (a.Answer == fermata.Approve || anyIs(a.Answers, fermata.Approve))
 }
 
-// confirmWords tell how an answer counts that is asked back.
+// confirmWords say how to give an answer that needs a confirmation.
 const confirmWords = "This did not count: an approval of high risk, or an option that is marked as dangerous, is asked back before it counts, and what is typed is not. " +
 	"Press its button in the message with the question, and confirm; or open the question in Fermata."
 
-// isTyped reports whether a text answers what a button would ask back. An
-// approval whose action the person must see first gets a form instead.
+// isTyped reports whether a typed text gives an answer that a button would ask
+// to confirm. An approval whose action the person must see first gets a form
+// instead.
 func (t *click) isTyped(q *fermata.Question) bool {
 	if q.Status != fermata.Pending || t.in.Text == "" || t.trigger != "" && approvesUnseen(q, t.in.Text) {
 		return false
@@ -142,8 +144,9 @@ func anyIs(answers map[string]any, value string) bool {
 	return false
 }
 
-// finishLate goes on after Slack had its answer: the message says that the answer is
-// not counted yet and has no buttons, and gets them back if it fails.
+// finishLate continues after Slack has its response. The message shows that the
+// answer is not counted yet and has no buttons. It gets them back if the work
+// fails.
 func (t *click) finishLate(ctx, work context.Context, done <-chan heard) {
 	t.strip(ctx)
 	h := <-done
@@ -157,7 +160,7 @@ func (t *click) finishLate(ctx, work context.Context, done <-chan heard) {
 			timer.Stop()
 		}
 	}
-	// Words are told even when the work was stopped.
+	// The person is told even if the work was stopped.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
 	defer cancel()
 	switch {
@@ -178,7 +181,7 @@ func (t *click) log(ctx context.Context, msg string, err error) {
 	t.c.env.Log.WarnContext(ctx, msg, "question", t.in.Question, "error", err)
 }
 
-// tell returns what tells the person something.
+// tell returns a function that tells the person the words.
 func (t *click) tell(words string) func(context.Context) {
 	return func(ctx context.Context) { t.says.tell(ctx, t.c, words) }
 }
@@ -203,8 +206,8 @@ func (t *click) afterCommand(h heard) reply {
 	return reply{status: http.StatusOK, payload: ephemeral(h.verdict.Words)}
 }
 
-// afterForm closes the form when the answer counted, shows what was wrong with
-// it, or says in its place why it does not count.
+// afterForm closes the form if the answer counted. Otherwise it shows the error
+// in the form, or replaces the form by the reason.
 func (t *click) afterForm(view *api.View) func(heard) reply {
 	return func(h heard) reply {
 		v := h.verdict
@@ -229,7 +232,7 @@ func firstInput(view *api.View) string {
 	return ""
 }
 
-// words is a form that only says something.
+// words returns a form that only shows a text.
 func words(s string) *api.ModalViewRequest {
 	return &api.ModalViewRequest{
 		Type: api.VTModal, Title: plainBlock("Not counted"), Close: plainBlock("Close"),
@@ -237,8 +240,8 @@ func words(s string) *api.ModalViewRequest {
 	}
 }
 
-// showForm returns what opens the form of the question, after a look at what it
-// is now and whether the person may answer it.
+// showForm returns a function that opens the form of the question. It first
+// checks the current question, and whether the person may answer it.
 func (t *click) showForm(trigger string, data formData) func(context.Context) {
 	return func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, callTime)
@@ -264,8 +267,8 @@ func (t *click) showForm(trigger string, data formData) func(context.Context) {
 	}
 }
 
-// hashSeen is of the action that the form shows, which is the one of the
-// message.
+// hashSeen returns the hash of the action that the form shows. It is the hash
+// from the message, if the message had one.
 func hashSeen(q *fermata.Question, seen string) string {
 	if seen != "" {
 		return seen

@@ -9,8 +9,8 @@ import (
 	api "github.com/slack-go/slack"
 )
 
-// Limits of Slack, in characters. Slack counts UTF-16 units in some places and
-// runes in others; size counts the larger of both.
+// These are Slack's limits, in characters. Slack counts UTF-16 units in some places and runes in others; size returns
+// the larger count.
 const (
 	maxHeader      = 150
 	maxSection     = 3000
@@ -26,16 +26,16 @@ const (
 	maxConfirm     = 300
 	maxBlocks      = 50
 	maxModalBlocks = 100
-	// roomOfMessage is how much text one message shows. Slack refuses longer
-	// ones ("msg_blocks_too_long") at a length that it does not publish.
+	// roomOfMessage is how many characters of text one message shows. Slack refuses messages ("msg_blocks_too_long")
+	// above a length that it does not publish.
 	roomOfMessage = 11_000
-	// mostOfMessage is how much text a message has with all that is pressed.
+	// mostOfMessage is how many characters a message has together with its buttons and menus.
 	mostOfMessage = 12_500
-	// roomOfBox leaves room in one box for what Slack adds in counting.
+	// roomOfBox leaves room in one box for the characters that Slack adds when it counts.
 	roomOfBox = 2900
 )
 
-// lengthOf counts the characters of all texts in blocks. Blocks that cannot be written are as long as can be.
+// lengthOf counts the characters of all texts in blocks. Blocks that cannot be encoded get the largest length.
 func lengthOf(blocks []api.Block) int {
 	data, err := json.Marshal(blocks)
 	var written any
@@ -48,7 +48,7 @@ func lengthOf(blocks []api.Block) int {
 	return lengthIn(written)
 }
 
-// lengthIn counts the characters of all members named text.
+// lengthIn counts the characters of all members with the name text.
 func lengthIn(v any) (n int) {
 	switch v := v.(type) {
 	case []any:
@@ -68,23 +68,22 @@ func lengthIn(v any) (n int) {
 
 func size(s string) int { return len(utf16.Encode([]rune(s))) }
 
-// plainBlock is text in which Slack sees no markup: no mention, no link, no emoji
-// code, no formatting.
+// plainBlock returns text in which Slack reads no markup: no mention, no link, no emoji code, no formatting.
 func plainBlock(s string) *api.TextBlockObject {
 	return api.NewTextBlockObject(api.PlainTextType, s, false, false)
 }
 
-// markupBlock is text of our own in Slack's markup. What it quotes must be escaped.
+// markupBlock returns text by Fermata in Slack's markup. Quoted parts must be escaped.
 func markupBlock(s string) *api.TextBlockObject {
 	return api.NewTextBlockObject(api.MarkdownType, s, false, true)
 }
 
-// escape takes the three characters away that begin Slack's control sequences.
+// escape escapes the three characters that begin Slack's control sequences.
 func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// cut shortens s to at most n characters; the last one says that it did.
+// cut shortens s to at most n characters, and marks the cut with "…".
 func cut(s string, n int) string {
 	if size(s) <= n {
 		return s
@@ -98,8 +97,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// pieces splits s so that none is longer than n characters, at the end of a
-// line where there is one.
+// pieces splits s into pieces of at most n characters, at the end of a line if possible.
 func pieces(s string, n int) []string {
 	var all []string
 	for size(s) > n {

@@ -28,8 +28,8 @@ func TestWordsBelowAnAnswerInAThreadAreText(t *testing.T) {
 	l.awaitTold(t, l.ada, "It counted.")
 }
 
-// What a button asks back does not count when it is typed: nobody can ask back
-// in a thread.
+// An answer that a button would ask to confirm does not count if it is typed,
+// because a thread has no way to ask.
 func TestWhatIsAskedBackIsNotTyped(t *testing.T) {
 	t.Parallel()
 	const notTyped = "Press its button"
@@ -62,7 +62,7 @@ func TestWhatIsAskedBackIsNotTyped(t *testing.T) {
 					l.awaitTold(t, l.ada, notTyped)
 				}
 				if q != risky {
-					// The command opens a form where there is an action to be seen.
+					// If there is an action to show, the command opens a form.
 					if err := l.Command(l.ada, "/answer", q.ID+" "+tt.typed[0]); err != nil {
 						t.Fatal(err)
 					}
@@ -79,7 +79,7 @@ func TestWhatIsAskedBackIsNotTyped(t *testing.T) {
 					t.Errorf("%q did not count: the question is %s", tt.counts, got.Status)
 				}
 			}
-			// The button asks back, and counts then.
+			// The button asks for a confirmation, and then the answer counts.
 			again := approval("Deploy to production?")
 			again.Risk, again.LeastAssurance = fermata.RiskHigh, fermata.AssuranceChannel
 			q := l.desk.ask(again)

@@ -18,14 +18,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// voice is where one person is told something that nobody else sees.
+// voice is a way to tell one person something that other people do not see.
 type voice struct {
-	// respond is an address that Slack gave with the request.
+	// respond is the address for responses that Slack gave with the request.
 	respond               string
 	channel, thread, user string
 }
 
-// spoken is text that only one person sees.
+// spoken is a message that only one person sees.
 type spoken struct {
 	Type    string      `json:"response_type"`
 	Replace bool        `json:"replace_original"`
@@ -33,13 +33,15 @@ type spoken struct {
 	Blocks  []api.Block `json:"blocks"`
 }
 
-// ephemeral puts words, which can quote others, in what shows no markup.
+// ephemeral returns a message with the words as plain text, because they may
+// quote other people.
 func ephemeral(words string) spoken {
 	words = cut(notice.Clean(words), maxSection)
 	return spoken{Type: api.ResponseTypeEphemeral, Text: escape(words), Blocks: []api.Block{api.NewSectionBlock(plainBlock(words), nil, nil)}}
 }
 
-// tell says something to the person: where the click was made, or directly.
+// tell tells the person something, at the place of the click or in a direct
+// message.
 func (v voice) tell(ctx context.Context, c *Channel, words string) {
 	if strings.TrimSpace(words) == "" {
 		return
@@ -64,7 +66,7 @@ func (v voice) tell(ctx context.Context, c *Channel, words string) {
 	}
 }
 
-// answer sends to the address that Slack gave.
+// answer posts to the address that Slack gave for responses.
 func (v voice) answer(ctx context.Context, c *Channel, s spoken) error {
 	if !c.mayRespond(v.respond) {
 		return fmt.Errorf("there is no address to answer to")
@@ -90,10 +92,10 @@ func (v voice) answer(ctx context.Context, c *Channel, s spoken) error {
 	return nil
 }
 
-// references are how Slack writes links and mentions into what people wrote.
+// references matches Slack's notation for links and mentions in people's text.
 var references = regexp.MustCompile(`<([^<>|]*)(?:\|([^<>]*))?>`)
 
-// unescapeText is what a person wrote, without what Slack made of it.
+// unescapeText returns the text that a person wrote, without Slack's notation.
 func unescapeText(s string) string {
 	s = references.ReplaceAllStringFunc(s, func(ref string) string {
 		parts := references.FindStringSubmatch(ref)
@@ -110,7 +112,8 @@ func unescapeText(s string) string {
 	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(s)
 }
 
-// parseStamp reads a time as Slack writes it; now where it cannot be read.
+// parseStamp reads a time in Slack's form. It returns the current time if that
+// fails.
 func parseStamp(s string) time.Time {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || f <= 0 {
@@ -119,7 +122,7 @@ func parseStamp(s string) time.Time {
 	return time.UnixMicro(int64(f * 1e6)).UTC()
 }
 
-// sentPick reads what was picked above a button that sends.
+// sentPick reads the pick above a button that sends it.
 func sentPick(cb *api.InteractionCallback, it *fermata.Item) (value any, ok bool) {
 	if cb.BlockActionState == nil {
 		return nil, true

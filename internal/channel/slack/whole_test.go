@@ -32,15 +32,15 @@ var (
 	}
 )
 
-// house is a whole server's way from a question to its answer, with Slack as
-// its channel.
+// house is a whole server, from a question to its answer, with Slack as its
+// channel.
 type house struct {
 	*testing.T
 	*remote.Server
 
 	e *engine.Engine
 	s *delivery.Service
-	// people are the ids in Slack of ann and bob.
+	// people are the Slack ids of ann and bob.
 	people map[string]string
 	heard  int
 }
@@ -107,7 +107,8 @@ func (h *house) ask(a fermata.Ask) *fermata.Question {
 	return q
 }
 
-// sees waits until the person sees a message about the question that holds.
+// sees waits until the person sees a message about the question for which the
+// condition holds.
 func (h *house) sees(person string, q *fermata.Question, what string, holds func(standin.Message) bool) (m standin.Message) {
 	h.Helper()
 	err := h.Await(person+" sees "+what, func() bool {
@@ -122,8 +123,8 @@ func (h *house) sees(person string, q *fermata.Question, what string, holds func
 	return m
 }
 
-// toldLast waits until the person was told as many things as there were
-// answers, the last one with this in it.
+// toldLast waits until the person was told once for each answer, the last time
+// with a text that contains part.
 func (h *house) toldLast(person, part string) {
 	h.Helper()
 	before := h.heard
@@ -143,8 +144,8 @@ func (h *house) told(person, part string) {
 	}
 }
 
-// onlyOpen waits until one message about the question can be answered, and so
-// many stand there.
+// onlyOpen waits until exactly one message about the question can be answered,
+// and the given number of messages is there.
 func (h *house) onlyOpen(person string, q *fermata.Question, messages int) standin.Message {
 	h.Helper()
 	var live standin.Message
@@ -154,7 +155,8 @@ func (h *house) onlyOpen(person string, q *fermata.Question, messages int) stand
 			if m.Question != q.ID {
 				continue
 			}
-			// Beside those that answer there is the one that opens it.
+			// Besides the buttons that answer, there is one that opens the
+			// question.
 			if all++; len(m.Buttons) > 1 {
 				open++
 				live = m
@@ -165,7 +167,7 @@ func (h *house) onlyOpen(person string, q *fermata.Question, messages int) stand
 	return live
 }
 
-// onRecord waits until it is on record that the message was sent.
+// onRecord waits until the server has recorded that the message was sent.
 func (h *house) onRecord(q *fermata.Question) *fermata.Delivery {
 	h.Helper()
 	var all []*fermata.Delivery
@@ -178,8 +180,8 @@ func (h *house) onRecord(q *fermata.Question) *fermata.Delivery {
 	return all[0]
 }
 
-// TestSentAgainByHand: one message at a time has something to press, and a
-// failure on the way changes nothing about that.
+// TestSentAgainByHand checks that only one message at a time has buttons, even
+// after a failure in between.
 func TestSentAgainByHand(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), overHTTP)
@@ -203,9 +205,9 @@ func TestSentAgainByHand(t *testing.T) {
 func isOpen(m standin.Message) bool   { return !m.Closed }
 func isClosed(m standin.Message) bool { return m.Closed }
 
-// TestFromQuestionToAnswer goes the whole way: an agent asks, two people are
-// told, one answers, both messages say so, and the second is told who was
-// first.
+// TestFromQuestionToAnswer goes the whole way. An agent asks, two people are
+// told, and one answers. Both messages say so, and the second person is told
+// who was first.
 func TestFromQuestionToAnswer(t *testing.T) {
 	t.Parallel()
 	for _, by := range transports {
@@ -245,8 +247,8 @@ func TestFromQuestionToAnswer(t *testing.T) {
 	}
 }
 
-// TestFormOfTheWhole: the form that /answer opens comes from the server as it
-// is, and the action that it shows is what is approved.
+// TestFormOfTheWhole checks that the form of /answer shows the server's current
+// question. The approval is for the action that the form shows.
 func TestFormOfTheWhole(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), overHTTP)

@@ -24,7 +24,7 @@ const CallbackSchema = `{
 // It is safe for concurrent use.
 type Callback struct{ poster }
 
-// OpenCallback makes a callback of its settings.
+// OpenCallback makes a callback from its settings.
 func OpenCallback(raw json.RawMessage, env notice.Env) (*Callback, error) {
 	var k keys
 	if err := strictjson.Settings(raw, &k); err != nil {
@@ -37,7 +37,7 @@ func OpenCallback(raw json.RawMessage, env notice.Env) (*Callback, error) {
 	return &Callback{p}, nil
 }
 
-// PrepareCallback is [Prepare] for a callback.
+// PrepareCallback does for a callback what [Prepare] does for a channel.
 func PrepareCallback(before, after json.RawMessage) (json.RawMessage, error) {
 	var old, k keys
 	if len(before) > 0 {
@@ -54,10 +54,10 @@ func PrepareCallback(before, after json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(k) //nolint:gosec // the settings are stored with their secrets
 }
 
-// Check has nothing to try: each question names an address of its own.
+// Check does nothing, because each question names an address of its own.
 func (c *Callback) Check(context.Context) error { return nil }
 
-// Send posts the outcome. A repeated delivery has the id of the first.
+// Send posts the outcome. Repeated attempts of a delivery have the same id.
 func (c *Callback) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
 	if n.To.Target == "" {
 		return notice.Receipt{}, fermata.Errorf(fermata.CodeInvalidRequest, "there is no address to post to").
@@ -65,14 +65,16 @@ func (c *Callback) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, 
 	}
 	err := c.post(ctx, n.To.Target, n.Delivery, n.Raw)
 	if f, ok := errors.AsType[*notice.SendError](err); ok && f.Ended {
-		// It is this address that wants nothing more, and no other one.
+		// Only this address wants no further messages; other addresses are not
+		// concerned.
 		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeUnavailable, "the receiver responded %d", http.StatusGone).
 			WithHint("this address wants no outcome any more; others are not concerned"))
 	}
 	return notice.Receipt{Content: string(n.Raw)}, err
 }
 
-// Update has nothing to do: what was posted is how the question ended.
+// Update does nothing, because the posted message already says how the question
+// ended.
 func (c *Callback) Update(_ context.Context, _ *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
 	return sent, nil
 }

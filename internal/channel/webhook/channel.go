@@ -1,6 +1,5 @@
-// Package webhook tells programs elsewhere what happens, as Standard Webhooks
-// (standardwebhooks.com): one signed POST for each delivery, repeated under
-// the same id until it was taken.
+// Package webhook tells other programs what happens, as Standard Webhooks (standardwebhooks.com). It sends one signed
+// POST for each delivery, and repeats it with the same id until the receiver accepts it.
 package webhook
 
 import (
@@ -18,13 +17,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/outbound"
 )
 
-// Name is the name of the kind.
+// Name is the kind of these channels.
 const Name = "webhook"
 
 const (
-	// within is how long a receiver has to respond.
+	// within is the time limit for a receiver's response.
 	within = 15 * time.Second
-	// mostResponse is how much of a response is read. Nothing of it is kept.
+	// mostResponse is how many bytes of a response are read. They are discarded.
 	mostResponse = 64 << 10
 )
 
@@ -35,7 +34,7 @@ type Channel struct {
 	url  string
 }
 
-// poster signs and posts.
+// poster signs and posts messages.
 type poster struct {
 	signer signer
 	http   *http.Client
@@ -51,7 +50,7 @@ func newPoster(k keys, env notice.Env) (poster, error) {
 	return p, err
 }
 
-// Open makes a channel of its settings. It connects to nothing.
+// Open makes a channel from its settings. It connects to nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	s, err := parse(raw)
 	if err != nil {
@@ -73,19 +72,19 @@ func (c *Channel) Check(ctx context.Context) error {
 	return c.post(ctx, c.url, fermata.NewID("test", c.now()), body)
 }
 
-// Send posts what the notice has to tell. A repeated delivery has the id of the first.
+// Send posts the content of the notice. Repeated attempts of a delivery have the same id.
 func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
 	receipt, err := c.deliver(ctx, n.Delivery, n)
 	if err == nil && n.Question != nil && n.Purpose != notice.Event {
-		// Its end is told as well.
+		// A receipt with a Ref makes the server call Update when the question ends.
 		receipt.Ref, err = json.Marshal(n.Delivery)
 	}
 	return receipt, err
 }
 
-// Update posts how a question ended to an address that was told of it by a
-// route. It has an id of its own, so that receivers do not take it for a
-// repetition. An event is a fact: nothing about it changes.
+// Update posts how a question ended to an address that a route informed about the question. The message has an id of
+// its own, so that receivers do not take it for a repetition. An event is a fact and never changes, so nothing is
+// posted for it.
 func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
 	if n.Purpose == notice.Event || n.Outcome == nil {
 		return sent, nil
@@ -106,7 +105,7 @@ func (c *Channel) deliver(ctx context.Context, id string, n *notice.Notice) (not
 	return notice.Receipt{Content: string(body)}, nil
 }
 
-// post sends one attempt.
+// post makes one attempt to send a message.
 func (c *poster) post(ctx context.Context, url, id string, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -129,7 +128,7 @@ func (c *poster) post(ctx context.Context, url, id string, body []byte) error {
 		return unreachedError(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	// The status says all: a body that is cut off, or too long, changes nothing.
+	// Only the status matters, so a body that is cut off or too long changes nothing.
 	_, _ = io.CopyN(io.Discard, res.Body, mostResponse)
 	return judge(res, at)
 }

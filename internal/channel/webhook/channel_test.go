@@ -32,7 +32,7 @@ func open(t *testing.T, settings map[string]any) *webhook.Channel {
 	return c
 }
 
-// asked is an event as the log has it.
+// asked returns an event in the form of the log.
 func asked(delivery string) *notice.Notice {
 	return &notice.Notice{
 		Delivery: delivery, Purpose: notice.Event,
@@ -81,7 +81,7 @@ func TestNoticeOfARoute(t *testing.T) {
 	there := standin.New(t)
 	c := open(t, there.Settings())
 	n := &notice.Notice{Delivery: "dlv_2", Purpose: notice.Asked, Question: &fermata.Question{ID: "q_2", Title: "Which?"}, Open: "https://fermata.test/q/q_2"}
-	// A receiver is no person: nothing that it gets answers for one.
+	// A receiver is not a person, so nothing that it gets may answer for one.
 	n.Answer, n.Reply = "https://fermata.test/a/link-of-ada", "reply-secret-of-ada"
 	receipt, err := c.Send(t.Context(), n)
 	if err != nil || receipt.Ref == nil {
@@ -153,7 +153,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestTimeout runs on a clock of its own: a receiver that never responds costs fifteen seconds.
+// TestTimeout uses a fake clock. A receiver that never responds costs fifteen seconds.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

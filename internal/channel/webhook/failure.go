@@ -15,10 +15,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/outbound"
 )
 
-// mostRetryAfter is as long as a receiver may put a delivery off.
+// mostRetryAfter is the longest delay that a receiver may ask for.
 const mostRetryAfter = 24 * time.Hour
 
-// judge tells success by the status alone.
+// judge decides by the HTTP status alone whether the receiver accepted the
+// message.
 func judge(res *http.Response, now time.Time) error {
 	status := res.StatusCode
 	if status >= 200 && status < 300 {
@@ -53,8 +54,8 @@ func remedy(status int) string {
 	}
 }
 
-// unreachedError tells why there was no response. The address stays out of it: it
-// may hold a secret.
+// unreachedError says why there was no response. It leaves out the address,
+// which may contain a secret.
 func unreachedError(err error) error {
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err

@@ -7,15 +7,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// payload is what receivers get.
+// payload is the body that receivers get.
 type payload struct {
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	Data      any       `json:"data"`
 }
 
-// told is the data of a message that a route or a question sends here, in
-// place of an event that the address subscribed to.
+// told is the data of a message that a route or a question sends. Events to
+// which the address subscribed have their own data.
 type told struct {
 	DeliveryID string              `json:"delivery_id"`
 	Purpose    notice.Purpose      `json:"purpose"`
@@ -28,8 +28,8 @@ type told struct {
 	Outcome    string              `json:"outcome,omitempty"`
 }
 
-// encode returns the body of a notice. An event goes out as it is, byte by
-// byte, so that every attempt sends the same.
+// encode returns the body of a notice. An event is sent unchanged, byte by
+// byte, so that every attempt sends the same bytes.
 func encode(n *notice.Notice) ([]byte, error) {
 	if len(n.Raw) > 0 {
 		return n.Raw, nil

@@ -8,20 +8,21 @@ import (
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
-// settings are those of one channel.
+// settings are the settings of one channel.
 type settings struct {
 	URL string `json:"url"`
-	// Events are the types that are sent; "*" is all of them.
+	// Events are the event types to send; "*" means all of them.
 	Events []string `json:"events,omitempty"`
 	keys
 }
 
-// keys are what a channel signs with, and which addresses it may reach.
+// keys are the keys that a channel signs with, and whether it may reach private
+// addresses.
 type keys struct {
 	Secret            string `json:"secret,omitempty"`
 	PreviousSecret    string `json:"previous_secret,omitempty"`
 	Ed25519PrivateKey string `json:"ed25519_private_key,omitempty"`
-	// Ed25519PublicKey is for receivers. It follows from the private one.
+	// Ed25519PublicKey is for receivers. It is derived from the private key.
 	Ed25519PublicKey string `json:"ed25519_public_key,omitempty"`
 	AllowPrivate     bool   `json:"allow_private,omitempty"`
 }
@@ -38,14 +39,14 @@ const Schema = `{
   }
 }`
 
-// schemaOfKeys are the properties that both kinds have.
+// schemaOfKeys are the properties that a channel and a callback share.
 const schemaOfKeys = `    "secret": {"type": "string", "title": "Secret", "description": "whsec_ and base64 of 24 to 64 bytes. Leave it out, or write \"generate\", and one is made and shown once. The secret before stays valid until previous_secret is emptied."},
     "previous_secret": {"type": "string", "title": "Previous secret", "description": "Signs as well while the secret is changed; empty ends that."},
     "ed25519_private_key": {"type": "string", "title": "Private key (ed25519)", "description": "whsk_ and base64 of the key, or \"generate\". Signs with v1a, so that receivers need no secret."},
     "ed25519_public_key": {"type": "string", "title": "Public key (ed25519)", "description": "For receivers. It follows from the private key.", "readOnly": true},
     "allow_private": {"type": "boolean", "title": "Private addresses", "description": "Also send to an address that is not public, such as one of this network."}`
 
-// Secrets are the settings that are never shown again.
+// Secrets are the names of the settings that are never shown again.
 var Secrets = []string{"secret", "previous_secret", "ed25519_private_key"}
 
 func parse(raw json.RawMessage) (settings, error) {
@@ -59,13 +60,13 @@ func parse(raw json.RawMessage) (settings, error) {
 	return s, nil
 }
 
-// Generate asks for a new secret or key where one is written.
+// Generate is the value that asks for a new secret or key.
 const Generate = "generate"
 
-// Prepare completes settings before they are stored: it makes the secret or
-// the key that is missing or asked for, and keeps a secret that is replaced
-// valid as the previous one. The settings before are nil for a new channel.
-// What it adds is shown once to whoever writes the settings.
+// Prepare completes settings before they are stored. It makes a secret or key
+// that is missing or asked for, and keeps a replaced secret valid as the
+// previous one. The old settings are nil for a new channel. Added values are
+// shown once, to the person who writes the settings.
 func Prepare(before, after json.RawMessage) (json.RawMessage, error) {
 	var old, s settings
 	if len(before) > 0 {
@@ -77,8 +78,8 @@ func Prepare(before, after json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Only who writes them is told: a type that a later version drops must not
-	// end a channel.
+	// The check is only made when settings are written. A type that a later
+	// version drops must not stop a channel.
 	if err := fermata.CheckEventTypes("settings.events", s.Events); err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func Prepare(before, after json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(s)
 }
 
-// prepare makes what is missing or asked for.
+// prepare makes the keys that are missing or asked for.
 func (s *keys) prepare(old keys) error {
 	if s.Ed25519PrivateKey == Generate {
 		s.Ed25519PrivateKey = newKey()
@@ -96,7 +97,7 @@ func (s *keys) prepare(old keys) error {
 	if s.Secret == Generate || s.Secret == "" && s.Ed25519PrivateKey == "" {
 		s.Secret = newSecret()
 	}
-	// Who writes previous_secret as well knows what they do.
+	// A caller who also writes previous_secret chose that value on purpose.
 	if old.Secret != "" && s.Secret != old.Secret && s.PreviousSecret == old.PreviousSecret {
 		s.PreviousSecret = old.Secret
 	}

@@ -13,7 +13,7 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/webhook"
 )
 
-// prepared completes settings as the server does when they are written.
+// prepared completes settings as the server does when they are stored.
 func prepared(t *testing.T, before, after map[string]any) map[string]any {
 	t.Helper()
 	var old json.RawMessage
@@ -31,8 +31,8 @@ func prepared(t *testing.T, before, after map[string]any) map[string]any {
 	return s
 }
 
-// Who subscribes to what there is not is told; a channel that was there before
-// its type went goes on.
+// A new subscription to an unknown event type is refused. An existing channel
+// continues to work after its event type was removed.
 func TestEventsThatThereAreNot(t *testing.T) {
 	t.Parallel()
 	for _, events := range [][]string{{""}, {"question.anwsered"}, {"question.asked", "questions"}} {
@@ -73,8 +73,8 @@ func TestSecretIsMadeWhenNoneIsGiven(t *testing.T) {
 	}
 }
 
-// While a secret is changed, receivers that have the old or the new one both
-// verify what comes.
+// While a secret is changed, receivers with the old secret and receivers with
+// the new one can both verify.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	there := standin.New(t)

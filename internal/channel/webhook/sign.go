@@ -14,14 +14,14 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Prefixes of secrets and keys.
+// These are the prefixes of secrets and keys.
 const (
 	secretPrefix     = "whsec_"
 	privateKeyPrefix = "whsk_"
 	publicKeyPrefix  = "whpk_"
 )
 
-// Sizes of secrets, in bytes.
+// These are the sizes of secrets, in bytes.
 const (
 	leastSecret, mostSecret = 24, 64
 	newSecretSize           = 32
@@ -29,7 +29,7 @@ const (
 
 var encoding = base64.StdEncoding
 
-// signer signs with every secret and key that receivers may verify by.
+// signer signs with every secret and key that receivers may use to verify.
 type signer struct {
 	secrets []*standardwebhooks.Webhook
 	key     ed25519.PrivateKey
@@ -67,7 +67,8 @@ func newSigner(s keys) (signer, error) {
 	return sign, nil
 }
 
-// sign returns the signatures of one attempt, the current secret's first.
+// sign returns the signatures of one attempt. The one with the current secret
+// comes first.
 func (s signer) sign(id string, at time.Time, body []byte) (string, error) {
 	var all []string
 	for _, secret := range s.secrets {
@@ -86,7 +87,7 @@ func (s signer) sign(id string, at time.Time, body []byte) (string, error) {
 
 func unix(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
 
-// decodeSecret reads whsec_… of a size that cannot be guessed.
+// decodeSecret reads whsec_… and checks that the secret is too long to guess.
 func decodeSecret(field, text string) ([]byte, error) {
 	rest, ok := strings.CutPrefix(text, secretPrefix)
 	raw, err := encoding.DecodeString(rest)
@@ -98,7 +99,7 @@ func decodeSecret(field, text string) ([]byte, error) {
 	return raw, nil
 }
 
-// decodeKey reads whsk_… with a seed, or with a seed and its public key.
+// decodeKey reads whsk_… followed by a seed, or by a seed and its public key.
 func decodeKey(text string) (ed25519.PrivateKey, error) {
 	rest, ok := strings.CutPrefix(text, privateKeyPrefix)
 	raw, err := encoding.DecodeString(rest)
@@ -137,7 +138,8 @@ func newKey() string {
 	return privateKeyPrefix + encoding.EncodeToString(ed25519.NewKeyFromSeed(seed))
 }
 
-// isStoredElsewhere reports whether a setting only names where the secret is kept.
+// isStoredElsewhere reports whether a setting only names the place where the
+// secret is stored.
 func isStoredElsewhere(text string) bool {
 	return strings.HasPrefix(text, "env:") || strings.HasPrefix(text, "file:")
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// writeCertificate writes a certificate for this machine and returns the
-// authority that vouches for it, which is the certificate itself.
+// writeCertificate writes a certificate for this machine. It returns the
+// authority that signed it, which is the certificate itself.
 func writeCertificate(dir string) (string, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -7,9 +7,10 @@ import (
 	"text/template"
 )
 
-// eximConfig makes a server that takes mails for [Domain] from anybody, and
-// for others from those who sign in. As a mail server has to, it drops what
-// others wrote into Authentication-Results and says what it found itself.
+// eximConfig configures a server that accepts mails for [Domain] from any
+// sender, and mails for other domains from users who sign in. As a mail server
+// must, it removes any Authentication-Results in the mail and writes its own
+// results.
 var eximConfig = template.Must(template.New("exim").Parse(`
 primary_hostname = {{.Host}}
 spool_directory = {{.Dir}}/spool
@@ -95,8 +96,8 @@ login:
   server_advertise_condition = yes
 `))
 
-// dovecotConfig makes mailboxes for every name, without root, in the language
-// of Dovecot 2.3 and in that of 2.4, which is another one.
+// dovecotConfig configures mailboxes for every name, without root. It is
+// written for Dovecot 2.3 and for 2.4, which have different languages.
 var dovecotConfig = template.Must(template.New("dovecot").Parse(`
 base_dir = {{.Dir}}/run
 state_dir = {{.Dir}}/state

@@ -1,5 +1,5 @@
-// Package email brings real mail servers to the tests of the channel e-mail:
-// Exim takes and sends mails, Dovecot keeps the mailboxes. On top of them stand
-// people who read what came and reply as mail programs do, and a scanner that
-// does to every mail what the scanners of mail providers do.
+// Package email provides real mail servers for the tests of the channel email:
+// Exim accepts and sends mails, and Dovecot stores the mailboxes. It also plays
+// people who read their mail and reply as mail programs do. Its scanner treats
+// every mail as the scanners of mail providers do.
 package email

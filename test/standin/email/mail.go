@@ -12,7 +12,7 @@ import (
 	_ "github.com/emersion/go-message/charset" // mails come in every charset
 )
 
-// Mail is one that lies in a mailbox.
+// Mail is a mail in a mailbox.
 type Mail struct {
 	Raw    []byte
 	Header mail.Header
@@ -50,7 +50,7 @@ func readMail(raw []byte) (*Mail, error) {
 
 var links = regexp.MustCompile(`<a [^>]*href="([^"]*)"[^>]*>([^<]*)</a>`)
 
-// Links returns the words and the addresses of what can be clicked in it.
+// Links returns the labels and the addresses of the links in the mail.
 func (m *Mail) Links() (words, addresses []string) {
 	for _, found := range links.FindAllStringSubmatch(m.HTML, -1) {
 		words, addresses = append(words, found[2]), append(addresses, strings.ReplaceAll(found[1], "&amp;", "&"))
@@ -61,7 +61,7 @@ func (m *Mail) Links() (words, addresses []string) {
 // ID returns the id of the mail.
 func (m *Mail) ID() string { return m.Header.Get("Message-Id") }
 
-// Subject returns the subject as people read it.
+// Subject returns the decoded subject.
 func (m *Mail) Subject() string {
 	h := message.HeaderFromMap(map[string][]string{"Subject": {m.Header.Get("Subject")}})
 	text, _ := h.Text("Subject")

@@ -21,10 +21,10 @@ import (
 // Address returns the mail address of a name.
 func Address(name string) string { return name + "@" + Domain }
 
-// Mails returns what lies in a person's mailbox, the newest last.
+// Mails returns the mails in a person's mailbox, the newest last.
 func (s *Server) Mails(name string) ([]*Mail, error) { return s.MailsIn(name, "INBOX") }
 
-// MailsIn returns what lies in a folder of a person, the newest last.
+// MailsIn returns the mails in a person's folder, the newest last.
 func (s *Server) MailsIn(name, folder string) ([]*Mail, error) {
 	client, n, err := s.open(name, folder)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Server) open(name, folder string) (_ *imapclient.Client, mails uint32, 
 	return client, selected.NumMessages, nil
 }
 
-// Await waits until a mailbox has so many mails, and returns them.
+// Await waits until a mailbox has at least n mails, and returns them.
 func (s *Server) Await(name string, n int) ([]*Mail, error) {
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
@@ -88,7 +88,8 @@ func (s *Server) Await(name string, n int) ([]*Mail, error) {
 	}
 }
 
-// Append puts a mail into a mailbox as it is, past every check of the server.
+// Append puts a mail into a mailbox unchanged, without the checks of the
+// server.
 func (s *Server) Append(name string, raw []byte) error {
 	client, _, err := s.open(name, "INBOX")
 	if err != nil {
@@ -107,14 +108,14 @@ func (s *Server) Append(name string, raw []byte) error {
 	return err
 }
 
-// Submit sends a mail as a person who signed in, and Inject as anybody on the
-// net: the server takes it for people of its own and knows nothing of the
-// sender.
+// Submit sends a mail as a person who signed in. [Server.Inject] sends one
+// without a sign-in.
 func (s *Server) Submit(name string, raw []byte, to ...string) error {
 	return s.smtp(sasl.NewPlainClient("", Address(name), Password), Address(name), raw, to)
 }
 
-// Inject is described at [Server.Submit].
+// Inject sends a mail as any sender on the internet. The server accepts it for
+// its own people and knows nothing about the sender.
 func (s *Server) Inject(envelopeFrom string, raw []byte, to ...string) error {
 	return s.smtp(nil, envelopeFrom, raw, to)
 }
@@ -140,20 +141,20 @@ func crlf(raw []byte) []byte {
 	return bytes.ReplaceAll(bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
 }
 
-// A Program writes a reply as one mail program does.
+// Program is a mail program, which writes replies in its own way.
 type Program string
 
-// Mail programs. Each quotes in its own way.
+// These are the mail programs. Each quotes in its own way.
 const (
 	Gmail       Program = "gmail"
 	Outlook     Program = "outlook"
 	AppleMail   Program = "apple"
 	Thunderbird Program = "thunderbird" // in German, with a signature
 	Phone       Program = "phone"       // HTML alone
-	WebMail     Program = "webmail"     // in German, with AW: and without marks before what it quotes
+	WebMail     Program = "webmail"     // in German, with AW: and without marks before quoted lines
 )
 
-// Draft is a reply as a mail program makes it.
+// Draft returns a reply in the form that a mail program makes.
 func Draft(p Program, from string, m *Mail, text string) []byte {
 	var b strings.Builder
 	to := m.Header.Get("Reply-To")

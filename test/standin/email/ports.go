@@ -3,7 +3,7 @@ package email
 // services are the ports of the servers.
 type services struct{ smtp, smtps, imap, imaps, lmtp int }
 
-// servicesFrom gives each server its port of a block.
+// servicesFrom assigns the ports of a block to the servers.
 func servicesFrom(first int) services {
 	return services{smtp: first, smtps: first + 1, imap: first + 2, imaps: first + 3, lmtp: first + 4}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// Remote is a mail server with the mailbox that Fermata sends from, for tests
-// that know of no mail.
+// Remote is a mail server with the mailbox that Fermata sends from. It is for
+// tests that know nothing about mail.
 type Remote struct {
 	*Server
 	tb testing.TB
@@ -19,7 +19,7 @@ type Remote struct {
 
 var _ standin.Remote = (*Remote)(nil)
 
-// sender is who Fermata is at the server.
+// sender is the name of Fermata's mailbox at the server.
 const sender = "fermata"
 
 // NewRemote starts a server.
@@ -27,13 +27,14 @@ func NewRemote(tb testing.TB) *Remote {
 	return &Remote{Server: Start(tb, Options{}), tb: tb}
 }
 
-// Kind is the kind of the channel.
+// Kind returns the kind of the channel.
 func (r *Remote) Kind() string { return "email" }
 
-// Settings are those of a channel that sends and reads by the server.
+// Settings returns the settings of a channel that uses this server.
 func (r *Remote) Settings() map[string]any { return Settings(r.Server) }
 
-// Settings are those of a channel that sends and reads by a server.
+// Settings returns the settings of a channel that sends and reads through a
+// server.
 func Settings(s *Server) map[string]any {
 	return map[string]any{
 		"smtp": s.SMTP(Address(sender)), "imap": s.IMAP(Address(sender)), "from": "Fermata <" + Address(sender) + ">", "password": Password,
@@ -41,14 +42,16 @@ func Settings(s *Server) map[string]any {
 	}
 }
 
-// Person makes a person: every name has a mailbox.
+// Person adds nothing, because every name has a mailbox. It returns the
+// address.
 func (r *Remote) Person(name string) (identityID, email string) { return Address(name), Address(name) }
 
-// Inbound does nothing: the server is never called.
+// Inbound does nothing, because mail servers send no requests to Fermata.
 func (r *Remote) Inbound(string) {}
 
-// Seen is what the person sees: a thread is closed when a mail of it says how
-// the question ended, be it the reply to the person's own answer.
+// Seen returns the messages that the person sees. A thread is closed when one
+// of its mails says how the question ended. That mail can be the reply to the
+// person's own answer.
 func (r *Remote) Seen(person string) []standin.Message {
 	mails, err := r.Mails(person)
 	if err != nil {
@@ -70,7 +73,7 @@ func (r *Remote) Seen(person string) []standin.Message {
 	return list
 }
 
-// Told are the words of the mails that answered replies.
+// Told returns the texts of the mails that answered the person's replies.
 func (r *Remote) Told(person string) []string {
 	mails, err := r.Mails(person)
 	if err != nil {
@@ -85,7 +88,7 @@ func (r *Remote) Told(person string) []string {
 	return words
 }
 
-// Reply answers a mail with the mail program of the day.
+// Reply replies to a mail with one of the mail programs.
 func (r *Remote) Reply(person string, m standin.Message, say standin.Reply) error {
 	mails, err := r.Mails(person)
 	if err != nil {
@@ -101,7 +104,7 @@ func (r *Remote) Reply(person string, m standin.Message, say standin.Reply) erro
 	return r.Submit(person, draft, strings.Trim(to, "<>"))
 }
 
-// Typed is what a person types to give the answers.
+// Typed returns the text that a person types to give the answers.
 func Typed(say standin.Reply) string {
 	var lines []string
 	for _, key := range slices.Sorted(maps.Keys(say.Answers)) {

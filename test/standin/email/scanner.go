@@ -22,25 +22,25 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// Scanner does to the links of a mail what the scanners of mail providers,
-// previews of chats and curious programs do: it asks for every address with
-// every method, follows redirects and the links of the pages, posts what it can
-// guess, picks a choice in every form and sends it, and opens the pages in a
-// browser that runs scripts and clicks on everything but the buttons that submit
-// a form. It does not read what a form led to, wait, and confirm that. Nothing of
-// it is a person's decision, so nothing of it may change a question.
+// Scanner treats the links of a mail as mail scanners, link previews and
+// curious programs do. It requests every address with every method, follows
+// redirects and the links of the pages, and posts guessed bodies. It picks a
+// choice in every form and submits it. It opens the pages in a browser that
+// runs scripts and clicks on everything except the buttons that submit a form.
+// It does not read the page after a form, wait, and confirm there. None of this
+// is a person's decision, so none of it may change a question.
 type Scanner struct {
 	tb testing.TB
-	// base is the server that may be asked; mails may name others.
+	// base is the server that may be requested; mails may name others.
 	base   *url.URL
 	client *http.Client
-	// Browser makes it open the pages in Chromium too; that needs the packages
-	// of the web interface (make web) and scripts/setup chromium.
+	// Browser makes the scanner open the pages in Chromium too. That needs the
+	// packages of the web interface (make web) and scripts/setup chromium.
 	Browser bool
 	done    map[string]bool
 }
 
-// NewScanner makes a scanner of mails whose links point to a server.
+// NewScanner makes a scanner for mails whose links point to the server at base.
 func NewScanner(tb testing.TB, base string) *Scanner {
 	tb.Helper()
 	u, err := url.Parse(base)
@@ -50,13 +50,14 @@ func NewScanner(tb testing.TB, base string) *Scanner {
 	return &Scanner{tb: tb, base: u, client: &http.Client{Timeout: 30 * time.Second}, done: map[string]bool{}}
 }
 
-// What scanners call themselves: the last passes for a person's browser.
+// agents are the User-Agent headers of scanners. The last one looks like a
+// person's browser.
 var agents = []string{
 	"", "Slackbot-LinkExpanding 1.0", "Mozilla/5.0 (compatible; Microsoft Exchange SafeLinks)",
 	"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
 }
 
-// guess is a body that a machine may post without having understood a page.
+// guess is a body that a program may post without understanding the page.
 type guess struct{ kind, body string }
 
 const form = "application/x-www-form-urlencoded"
@@ -68,12 +69,12 @@ var guesses = []guess{
 	{"text/plain", "approve"}, {"multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"answer\"\r\n\r\napprove\r\n--b--\r\n"},
 }
 
-// mostPages bounds how far it follows links from one mail.
+// mostPages is how many pages it requests at most for one mail.
 const mostPages = 40
 
 var addresses = regexp.MustCompile(`https?://[^\s<>"']+`)
 
-// Scan scans a mail and returns the addresses that it asked for.
+// Scan scans a mail and returns the addresses that it requested.
 func (s *Scanner) Scan(m *Mail) []string {
 	s.tb.Helper()
 	_, found := m.Links()
@@ -105,7 +106,7 @@ func (s *Scanner) ours(address string) bool {
 	return err == nil && u.Host == s.base.Host
 }
 
-// visit asks for an address in every way and returns the addresses that the
+// visit requests an address in every way, and returns the addresses that the
 // page names.
 func (s *Scanner) visit(address string) []string {
 	var named []string
@@ -118,7 +119,7 @@ func (s *Scanner) visit(address string) []string {
 			}
 		}
 	}
-	// The targets of forms are asked with guesses, as the page itself is.
+	// The targets of forms get the guessed bodies, like the page itself.
 	targets := append([]string{address}, named...)
 	for _, target := range slices.Compact(slices.Sorted(slices.Values(targets))) {
 		if !s.ours(target) {
@@ -133,8 +134,8 @@ func (s *Scanner) visit(address string) []string {
 	return named
 }
 
-// ask sends one request and returns the page, and where it was in the end.
-// Refusals are what it is there for.
+// ask sends one request, and returns the page and its final address. A refusal
+// by the server is expected.
 func (s *Scanner) ask(method, address, agent string, g guess) ([]byte, string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
@@ -147,7 +148,7 @@ func (s *Scanner) ask(method, address, agent string, g guess) ([]byte, string) {
 	}
 	if g.kind != "" {
 		req.Header.Set("Content-Type", g.kind)
-		// A page of the server itself could have sent it.
+		// The request looks like one from a page of the server itself.
 		req.Header.Set("Origin", s.base.Scheme+"://"+s.base.Host)
 		req.Header.Set("Sec-Fetch-Site", "same-origin")
 	}
@@ -164,7 +165,7 @@ func (s *Scanner) ask(method, address, agent string, g guess) ([]byte, string) {
 	return page, resp.Request.URL.String()
 }
 
-// submit sends every form of a page with each choice that it offers.
+// submit submits every form of a page with each choice that it offers.
 func (s *Scanner) submit(page []byte, at, agent string) {
 	doc, err := html.Parse(bytes.NewReader(page))
 	base, errBase := url.Parse(at)
@@ -185,7 +186,8 @@ func (s *Scanner) submit(page []byte, at, agent string) {
 	}
 }
 
-// filledIn returns a form once for each of its choices and buttons.
+// filledIn returns the values of a form, once for each of its choices and
+// buttons.
 func filledIn(node *html.Node) []url.Values {
 	fixed, choices := url.Values{}, []url.Values{}
 	for field := range node.Descendants() {
@@ -218,7 +220,8 @@ func attribute(node *html.Node, key string) string {
 	return ""
 }
 
-// pageAddresses finds what a page links to, loads and submits to.
+// pageAddresses returns the addresses that a page links to, loads or submits
+// to.
 func pageAddresses(page []byte, at string) []string {
 	base, err := url.Parse(at)
 	if err != nil {
@@ -243,7 +246,7 @@ func pageAddresses(page []byte, at string) []string {
 	return found
 }
 
-// browse opens addresses in a browser, runs their scripts and clicks.
+// browse opens the addresses in a browser, runs their scripts and clicks.
 func (s *Scanner) browse(asked []string) {
 	s.tb.Helper()
 	script, err := checkout.Path("test", "standin", "email", "scan.mjs")

@@ -20,8 +20,8 @@ import (
 	"github.com/fermata-hq/fermata/test/ports"
 )
 
-// Domain is where everybody of a [Server] has a mailbox; Host is the name of
-// the server itself.
+// Domain is the domain of all mailboxes of a [Server]. Host is the name of the
+// server itself.
 const (
 	Domain = "people.test"
 	Host   = "mail.people.test"
@@ -29,27 +29,27 @@ const (
 	Password = "correct-horse"
 )
 
-// Options say how a server differs from the usual one.
+// Options change the defaults of a server.
 type Options struct {
-	// NoIdle makes an IMAP server that cannot tell of new mail by itself.
+	// NoIdle makes an IMAP server that cannot announce new mail (no IDLE).
 	NoIdle bool
 	// NoAuthentication leaves out the header Authentication-Results.
 	NoAuthentication bool
 }
 
-// Server is a mail server of its own: Exim and Dovecot on free ports of the
+// Server is a complete mail server: Exim and Dovecot on free ports of the
 // loopback address, with a mailbox for every name at [Domain]. Some names are
-// special: gone is refused, slow is told to come back later, full is taken and
+// special: gone is refused, slow is refused temporarily, full is accepted and
 // then bounces.
 type Server struct {
-	// CA is the authority of its certificate, in PEM.
+	// CA is the authority of the server's certificate, in PEM.
 	CA string
 
 	options Options
 	dir     string
 	owner   *user.User
 	ports   services
-	// block keeps the ports from the servers of other tests.
+	// block reserves the ports, so that servers of other tests do not use them.
 	block *ports.Block
 	tb    testing.TB
 
@@ -57,15 +57,15 @@ type Server struct {
 	running map[string]*running
 }
 
-// running is a server with the end of the pipe that holds it.
+// running is a server process, with the end of the pipe that keeps it alive.
 type running struct {
 	cmd  *exec.Cmd
 	hold *os.File
 	gone chan error
 }
 
-// Start starts a server for the time of the test. It fails the test when the
-// programs are missing: scripts/setup mail installs them.
+// Start starts a server that runs until the test ends. It fails the test if the
+// programs are missing; scripts/setup mail installs them.
 func Start(tb testing.TB, o Options) *Server {
 	tb.Helper()
 	for _, program := range []string{exim(), dovecot()} {
@@ -96,7 +96,8 @@ func (s *Server) startAll() error {
 	return errors.Join(s.StartIMAP(), s.StartSMTP())
 }
 
-// Debian has these programs out of a normal user's path.
+// exim and dovecot return the paths of the programs. Debian installs them
+// outside a normal user's PATH.
 func exim() string    { return named("FERMATA_TEST_EXIM", "/usr/sbin/exim4") }
 func dovecot() string { return named("FERMATA_TEST_DOVECOT", "/usr/sbin/dovecot") }
 
@@ -107,8 +108,8 @@ func named(variable, usual string) string {
 	return usual
 }
 
-// prepare makes the folder that the servers own. They refuse to be root, so
-// that nobody runs them where the tests run as root.
+// prepare makes the directory that the servers own. The servers refuse to run
+// as root, so they run as nobody if the tests run as root.
 func (s *Server) prepare() error {
 	var err error
 	if s.owner, err = user.Current(); err != nil {
@@ -119,7 +120,8 @@ func (s *Server) prepare() error {
 			return err
 		}
 	}
-	// The path of a socket holds about 100 bytes, and the owner must get there.
+	// The path of a socket is limited to about 100 bytes, and the owner must be
+	// able to reach it.
 	if s.dir, err = os.MkdirTemp("/tmp", "fermata-mail."); err != nil {
 		return err
 	}
@@ -166,19 +168,18 @@ func (s *Server) configure() error {
 	return nil
 }
 
-// StartSMTP starts Exim, and StopSMTP ends it.
+// StartSMTP starts Exim. [Server.StopSMTP] stops it.
 func (s *Server) StartSMTP() error {
 	return s.run("exim", []int{s.ports.smtp, s.ports.smtps}, exim(), "-C", filepath.Join(s.dir, "exim.conf"), "-bdf", "-q1s")
 }
 
-// StopSMTP ends Exim. What it took stays in its queue.
+// StopSMTP stops Exim. The mails that it accepted stay in its queue.
 func (s *Server) StopSMTP() { s.stop("exim") }
 
-// PauseSMTP has Exim do nothing, in the middle of whatever it does, until
-// ResumeSMTP.
+// PauseSMTP stops Exim in the middle of its work, until ResumeSMTP.
 func (s *Server) PauseSMTP() error { return s.signal("exim", syscall.SIGSTOP) }
 
-// ResumeSMTP lets Exim go on where it was.
+// ResumeSMTP lets Exim continue its work.
 func (s *Server) ResumeSMTP() error { return s.signal("exim", syscall.SIGCONT) }
 
 func (s *Server) signal(name string, sig syscall.Signal) error {
@@ -187,17 +188,17 @@ func (s *Server) signal(name string, sig syscall.Signal) error {
 	return syscall.Kill(-s.running[name].cmd.Process.Pid, sig)
 }
 
-// StartIMAP starts Dovecot, and StopIMAP ends it with every connection.
+// StartIMAP starts Dovecot. [Server.StopIMAP] stops it.
 func (s *Server) StartIMAP() error {
 	return s.run("dovecot", []int{s.ports.imap, s.ports.imaps, s.ports.lmtp}, dovecot(), "-F", "-c", filepath.Join(s.dir, "dovecot.conf"))
 }
 
-// StopIMAP ends Dovecot. The mailboxes stay.
+// StopIMAP stops Dovecot and closes every connection. The mailboxes stay.
 func (s *Server) StopIMAP() { s.stop("dovecot") }
 
 func (s *Server) run(name string, ports []int, program string, args ...string) error {
-	// Whatever ends the tests, the servers end with them: the system closes the
-	// pipe then, and the shell's child ends the group.
+	// The servers end together with the tests, even if the tests are killed.
+	// Then the system closes the pipe, and the shell's child kills the group.
 	held, hold, err := os.Pipe()
 	if err != nil {
 		return err
@@ -231,7 +232,7 @@ func (s *Server) run(name string, ports []int, program string, args ...string) e
 	return nil
 }
 
-// awaitPorts returns when a server listens at every port.
+// awaitPorts returns when a server listens at each port.
 func awaitPorts(ports []int, gone chan error) error {
 	for _, port := range ports {
 		if err := awaitPort(port, gone); err != nil {
@@ -305,7 +306,7 @@ func (s *Server) end() {
 	}
 }
 
-// Log returns what the servers wrote about themselves.
+// Log returns the logs of the servers.
 func (s *Server) Log() string {
 	var all strings.Builder
 	files, _ := filepath.Glob(filepath.Join(s.dir, "log", "*"))
@@ -316,16 +317,16 @@ func (s *Server) Log() string {
 	return all.String()
 }
 
-// SMTP is the address of the outgoing server for somebody with a mailbox.
+// SMTP returns the address of the outgoing server for a user.
 func (s *Server) SMTP(name string) string { return address("smtp", name, s.ports.smtp) }
 
-// SMTPS is the same at the port that speaks TLS from the start.
+// SMTPS returns the same address, with the port that uses TLS from the start.
 func (s *Server) SMTPS(name string) string { return address("smtps", name, s.ports.smtps) }
 
-// IMAP is the address of the mailbox of somebody.
+// IMAP returns the address of a user's mailbox.
 func (s *Server) IMAP(name string) string { return address("imap", name, s.ports.imap) }
 
-// IMAPS is the same at the port that speaks TLS from the start.
+// IMAPS returns the same address, with the port that uses TLS from the start.
 func (s *Server) IMAPS(name string) string { return address("imaps", name, s.ports.imaps) }
 
 func address(scheme, name string, port int) string {

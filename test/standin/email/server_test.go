@@ -28,7 +28,7 @@ func TestTheServerTakesAndKeepsMails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The server says itself what it knows of the sender.
+	// The server itself reports its findings about the sender.
 	results := mails[0].Header["Authentication-Results"]
 	if len(results) != 1 || !strings.Contains(results[0], "auth=pass") || !strings.Contains(results[0], "smtp.auth=bob@people.test") {
 		t.Errorf("the results are %q", results)
@@ -61,7 +61,8 @@ func TestTheRemoteActsAsAPerson(t *testing.T) {
 	}
 }
 
-// trap is a page that decides where it must not, in the way its name says.
+// trap is a server with pages that wrongly decide, each in the way that its
+// name says.
 type trap struct {
 	mu     sync.Mutex
 	sprung map[string]int
@@ -80,7 +81,7 @@ const pages = `<!doctype html><title>trap</title><a href="/linked">x</a>
 <script>fetch('/script', {method: 'POST'})</script>
 <form method="post" action="/person"><input type="hidden" name="nonce" value="n"><button name="answer" value="approve">Approve</button></form>`
 
-// confirmation is what the form of a person leads to.
+// confirmation is the page after a form that a person submits.
 const confirmation = `<!doctype html><title>sure?</title><form method="post" action="/confirmed"><input type="hidden" name="seen" value="s"><button>Yes</button></form>`
 
 func (tr *trap) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -9,8 +9,9 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// signedByApp checks an App's own token as GitHub does: its key, its number,
-// and ten minutes at most.
+// signedByApp reports whether the token is a valid one of the App, as GitHub
+// checks it: the signature, the App's id, and a lifetime of ten minutes at
+// most.
 func (s *Server) signedByApp(token string) bool {
 	var claims jwt.RegisteredClaims
 	_, err := jwt.ParseWithClaims(token, &claims, func(*jwt.Token) (any, error) { return &s.key.PublicKey, nil },
@@ -33,7 +34,7 @@ func (s *Server) getInstallation(c *call) (int, any) {
 	return http.StatusOK, in
 }
 
-// postToken makes a token of the installation, which ends after an hour.
+// postToken makes a token of the installation. The token is valid for one hour.
 func (s *Server) postToken(c *call) (int, any) {
 	if c.PathValue("installation") != strconv.Itoa(Installation) {
 		return http.StatusNotFound, message("Not Found")

@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// Base is the branch from which others begin.
+// Base is the branch from which new branches start.
 const Base = "main"
 
-// code is what the repository holds: branches with their commits, pull
-// requests, and what checks say of commits.
+// code is the content of the repository: branches with their commits, pull
+// requests, and checks of commits.
 type code struct {
-	origin   string              // a repository of git that it mirrors
-	branches map[string][]string // commits, the last is where it stands
+	origin   string              // a git repository that it mirrors
+	branches map[string][]string // their commits; the last one is the head of the branch
 	pulls    map[int]*pull
 	runs     map[string][]checkRun // by commit
 	statuses map[string][]status
@@ -49,8 +49,7 @@ func sha(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Push adds a commit to a branch, which begins at the base if it is new, and
-// returns the commit.
+// Push adds a commit to a branch and returns it. A new branch starts at Base.
 func (s *Server) Push(branch string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +62,7 @@ func (s *Server) Push(branch string) string {
 	return commit
 }
 
-// CheckRun sets what an App says of a commit.
+// CheckRun sets an App's check run of a commit.
 func (s *Server) CheckRun(commit, name, state, conclusion string) {
 	s.set(func() {
 		s.code.runs[commit] = slices.DeleteFunc(s.code.runs[commit], func(r checkRun) bool { return r.name == name })
@@ -71,7 +70,7 @@ func (s *Server) CheckRun(commit, name, state, conclusion string) {
 	})
 }
 
-// CommitStatus sets what a program says of a commit.
+// CommitStatus adds a program's status of a commit.
 func (s *Server) CommitStatus(commit, context, state string) {
 	s.set(func() { s.code.statuses[commit] = append(s.code.statuses[commit], status{context, state}) })
 }
@@ -79,7 +78,7 @@ func (s *Server) CommitStatus(commit, context, state string) {
 // ClosePull closes a pull request.
 func (s *Server) ClosePull(number int) { s.set(func() { s.code.pulls[number].state = "closed" }) }
 
-// PullBodies are the texts of all pull requests, by number.
+// PullBodies returns the texts of all pull requests, by number.
 func (s *Server) PullBodies() map[int]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +89,8 @@ func (s *Server) PullBodies() map[int]string {
 	return all
 }
 
-// BranchAt is the commit at which a branch stands; empty where there is none.
+// BranchAt returns the head commit of a branch. It is empty if there is no such
+// branch.
 func (s *Server) BranchAt(name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (c *code) head(branch string) string {
 	return commits[len(commits)-1]
 }
 
-// commit finds what a branch, a ref or a commit means.
+// commit returns the commit that a branch, a ref or a commit id names.
 func (c *code) commit(ref string) string {
 	if at := c.head(strings.TrimPrefix(ref, "heads/")); at != "" {
 		return at
@@ -118,7 +118,7 @@ func (c *code) commit(ref string) string {
 	return ""
 }
 
-// codeRoutes are the addresses of branches, pull requests and checks.
+// codeRoutes adds the routes of branches, pull requests and checks.
 func (s *Server) codeRoutes(handle func(string, func(*call) (int, any))) {
 	const repo = "/repos/{owner}/{repo}"
 	handle("PATCH "+repo+"/issues/{number}", s.patchIssue)
@@ -130,8 +130,8 @@ func (s *Server) codeRoutes(handle func(string, func(*call) (int, any))) {
 	handle("GET "+repo+"/pulls/{number}", s.getPull)
 }
 
-// may reports whether the caller may do what the permission allows: an App by
-// name, a person by write access.
+// may reports whether the caller has a permission. An App needs it by name; a
+// person needs write access.
 func (s *Server) may(c *call, permission, level string) bool {
 	if !c.by.app {
 		return level == "read" || s.writes(c)
@@ -148,8 +148,8 @@ func (s *Server) deny(c *call) (int, any) {
 	return http.StatusForbidden, message("Resource not accessible by " + by)
 }
 
-// invalid is GitHub's answer to what it does not take, each fault with its
-// field and code, or with a message of its own.
+// invalid returns GitHub's response to invalid input. Each fault has a field
+// and a code, or a message of its own.
 func invalid(faults ...map[string]string) (int, any) {
 	return http.StatusUnprocessableEntity, map[string]any{
 		"message": "Validation Failed", "errors": faults, "documentation_url": "https://docs.github.com/rest",
@@ -188,7 +188,7 @@ func (s *Server) getRef(c *call) (int, any) {
 	return http.StatusOK, wireRef(name, at)
 }
 
-// wellFormed is near enough to what git takes.
+// wellFormed approximates git's rules for names of branches.
 var wellFormed = regexp.MustCompile(`^refs/heads/[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 func (s *Server) postRef(c *call) (int, any) {
@@ -218,8 +218,8 @@ func (s *Server) postRef(c *call) (int, any) {
 	return http.StatusCreated, wireRef(name, sent.SHA)
 }
 
-// getCommit answers commits/REF, commits/REF/check-runs and commits/REF/status:
-// a ref may hold slashes.
+// getCommit serves commits/REF, commits/REF/check-runs and commits/REF/status.
+// A ref may contain slashes.
 func (s *Server) getCommit(c *call) (int, any) {
 	ref, about := c.PathValue("rest"), ""
 	for _, end := range []string{"check-runs", "status"} {
@@ -243,7 +243,7 @@ func (s *Server) getCommit(c *call) (int, any) {
 	return http.StatusOK, plainText(at)
 }
 
-// plainText is answered as it is.
+// plainText is a response body that is sent unchanged.
 type plainText string
 
 func (s *Server) getCheckRuns(c *call, commit string) (int, any) {
@@ -264,7 +264,7 @@ func (s *Server) getCheckRuns(c *call, commit string) (int, any) {
 	return http.StatusOK, map[string]any{"total_count": len(list), "check_runs": list}
 }
 
-// getStatus tells the latest status of each context.
+// getStatus returns the latest status of each context.
 func (s *Server) getStatus(c *call, commit string) (int, any) {
 	if !s.may(c, "statuses", "read") {
 		return s.deny(c)
@@ -280,7 +280,8 @@ func (s *Server) getStatus(c *call, commit string) (int, any) {
 	return http.StatusOK, map[string]any{"state": "pending", "sha": commit, "total_count": len(list), "statuses": list}
 }
 
-// Origin makes the repository the one in a folder: what is pushed there is here.
+// Origin makes the stand-in mirror the git repository in a directory.
+// Everything that is pushed there appears here.
 func (s *Server) Origin(folder string) { s.set(func() { s.code.origin = folder }) }
 
 // mirror reads the branches of the origin.
@@ -294,7 +295,7 @@ func (c *code) mirror() {
 	}
 }
 
-// git returns the lines that git prints of the origin.
+// git runs git in the origin and returns the words that it prints.
 func (c *code) git(args ...string) []string {
 	out, err := exec.Command("git", append([]string{"-C", c.origin}, args...)...).Output() //nolint:noctx // it ends at once
 	if err != nil {

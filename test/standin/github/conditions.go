@@ -4,42 +4,46 @@ import (
 	"time"
 )
 
-// Fail answers the next request whose method and path begin so with a status.
+// Fail answers one request with a status: the next one whose method and path
+// begin with path.
 func (s *Server) Fail(path string, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, fault{path: path, status: status})
 }
 
-// HangUp does what the next such request asks, and answers nothing.
+// HangUp processes the next such request, but closes the connection without a
+// response.
 func (s *Server) HangUp(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, fault{path: path})
 }
 
-// Limit sets what is left of the hour until then, and of new content.
+// Limit sets how many requests are left until reset, how many of them may
+// create content, and how long to wait then.
 func (s *Server) Limit(left int, reset time.Time, creating int, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.left, s.reset, s.creating, s.wait = left, reset, creating, wait
 }
 
-// Left is what is left of the hour.
+// Left returns how many requests are left in this hour.
 func (s *Server) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left
 }
 
-// OverLimit returns how many requests were refused because the hour was used up.
+// OverLimit returns how many requests were refused because the hourly limit was
+// reached.
 func (s *Server) OverLimit() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.overLimit
 }
 
-// Requests returns what was asked so far, and forgets it.
+// Requests returns the requests since the last call, and forgets them.
 func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,21 +52,21 @@ func (s *Server) Requests() []string {
 	return list
 }
 
-// Clock sets the time that GitHub has.
+// Clock sets the clock of the stand-in.
 func (s *Server) Clock(now func() time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now = now
 }
 
-// Revoke ends every token.
+// Revoke revokes every token.
 func (s *Server) Revoke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.tokens)
 }
 
-// Rename gives an account another login.
+// Rename changes the login of an account.
 func (s *Server) Rename(login, to string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,16 +85,16 @@ func (s *Server) Suspend() { s.set(func() { s.suspended = true }) }
 // Grant gives the App a permission.
 func (s *Server) Grant(name, level string) { s.set(func() { s.permissions[name] = level }) }
 
-// Subscribe sets the events of which the App hears.
+// Subscribe sets the events that the App receives.
 func (s *Server) Subscribe(events ...string) { s.set(func() { s.events = events }) }
 
 // Scope makes the machine's token a classic one with these scopes.
 func (s *Server) Scope(scopes string) { s.set(func() { s.scopes = scopes }) }
 
-// Permit sets what an account may do in the repository.
+// Permit sets the permission of an account in the repository.
 func (s *Server) Permit(login, permission string) { s.set(func() { s.rights[login] = permission }) }
 
-// AddIssue makes an issue.
+// AddIssue adds an issue.
 func (s *Server) AddIssue(number int) { s.set(func() { s.issues[number] = &issue{} }) }
 
 // WriteIssue sets the title and the text of an issue.
@@ -108,7 +112,7 @@ func (s *Server) IsOpen(number int) bool {
 	return s.issues[number].state != "closed"
 }
 
-// LockIssue closes the conversation on an issue to all but writers.
+// LockIssue locks the conversation on an issue to everyone except writers.
 func (s *Server) LockIssue(number int) { s.set(func() { s.issues[number].locked = true }) }
 
 func (s *Server) set(change func()) {

@@ -10,19 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// deployment is a job of Actions that waits to deploy to an environment, which the App protects.
+// deployment is a job of Actions that waits to deploy to an environment that the App protects.
 type deployment struct {
 	id, run     int64
 	environment string
-	// state is empty as long as it waits, then approved or rejected.
+	// state is empty while the deployment waits, and then approved or rejected.
 	state   string
 	reports []string
 }
 
-// firstRun is near to what runs of Actions are called by now: more than an integer of 32 bits.
+// firstRun is larger than a 32-bit integer, like the current ids of Actions runs.
 const firstRun = 17_000_000_000
 
-// mostReports is how often GitHub takes a report without a decision.
+// mostReports is how many reports without a decision GitHub accepts.
 const mostReports = 10
 
 func (s *Server) deploymentRoutes(handle func(string, func(*call) (int, any))) {
@@ -31,7 +31,8 @@ func (s *Server) deploymentRoutes(handle func(string, func(*call) (int, any))) {
 	handle("GET "+run+"/pending_deployments", s.getPendingDeployments)
 }
 
-// Deploy lets a run of Actions, which the account began, wait to deploy to an environment. It returns the id of the run.
+// Deploy makes a run of Actions, started by the account, wait to deploy to an environment. It returns the id of the
+// run.
 func (s *Server) Deploy(login, environment string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +50,8 @@ func (s *Server) Deploy(login, environment string) int64 {
 	return d.run
 }
 
-// Deployment returns what was decided of the deployment of a run, empty as long as it waits, and all that was reported.
+// Deployment returns the decision on the deployment of a run, and all the reports. state is empty while the deployment
+// waits.
 func (s *Server) Deployment(run int64) (state string, reports []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +63,7 @@ func (s *Server) Deployment(run int64) (state string, reports []string) {
 	return "", nil
 }
 
-// waiting finds what waits in a run, in any environment or in one.
+// waiting finds the waiting deployment of a run, in the given environment or, if that is empty, in any.
 func (s *Server) waiting(c *call, environment string) *deployment {
 	for _, d := range s.deployments {
 		if strconv.FormatInt(d.run, 10) == c.PathValue("run") && d.state == "" && (environment == "" || d.environment == environment) {

@@ -59,7 +59,7 @@ func (s *Server) getRepository(c *call) (int, any) {
 	}
 }
 
-// getPermission tells maintain as write and triage as read, as GitHub does.
+// getPermission reports maintain as write and triage as read, as GitHub does.
 func (s *Server) getPermission(c *call) (int, any) {
 	u := s.users[c.PathValue("login")]
 	switch {
@@ -82,7 +82,7 @@ func (s *Server) getPermission(c *call) (int, any) {
 	return http.StatusOK, map[string]any{"permission": permission, "role_name": role, "user": u}
 }
 
-// issue finds the issue that is asked for.
+// issue finds the issue that the request names.
 func (s *Server) issue(c *call) (int, *issue) {
 	n, err := strconv.Atoi(c.PathValue("number"))
 	if err != nil || !s.here(c) {
@@ -133,8 +133,8 @@ func (s *Server) wire(c *comment) map[string]any {
 	return w
 }
 
-// getComments lists those of an issue by id, or those of the repository in the
-// order that is asked for.
+// getComments lists the comments of an issue by id, or the comments of the
+// repository in the requested order.
 func (s *Server) getComments(c *call) (int, any) {
 	if !s.here(c) {
 		return http.StatusNotFound, message("Not Found")
@@ -175,7 +175,7 @@ func positive(text string, otherwise int) int {
 	return otherwise
 }
 
-// longest is GitHub's limit of a comment.
+// longest is GitHub's limit for a comment, in characters.
 const longest = 65536
 
 func (s *Server) body(c *call) (string, map[string]string) {
@@ -330,7 +330,7 @@ func (s *Server) deleteLabel(c *call) (int, any) {
 
 func (s *Server) postAssignees(c *call) (int, any) {
 	return s.assign(c, func(i *issue, u *user) {
-		// Who may not be assigned is left out without a word.
+		// People that may not be assigned are left out silently, as at GitHub.
 		if s.rights[u.Login] != "" && !slices.Contains(i.assignees, u) {
 			i.assignees = append(i.assignees, u)
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// labelled is a label that was put on an issue, as the list of events has it.
+// labelled is an added label, in the form of the list of events.
 type labelled struct {
 	id     int64
 	number int
@@ -16,14 +16,14 @@ type labelled struct {
 	at     time.Time
 }
 
-// Label puts a label on an issue, as an account.
+// Label adds a label to an issue, as an account.
 func (s *Server) Label(login string, number int, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.label(number, s.issues[number], name, s.user(login, "User"))
 }
 
-// Unlabel takes a label off an issue.
+// Unlabel removes a label from an issue.
 func (s *Server) Unlabel(number int, name string) {
 	s.set(func() {
 		i := s.issues[number]
@@ -31,14 +31,14 @@ func (s *Server) Unlabel(number int, name string) {
 	})
 }
 
-// Lag lets the list of events show nothing new for the next so many looks.
+// Lag makes the list of events show nothing new for the next looks requests.
 func (s *Server) Lag(looks int) { s.set(func() { s.lagging = looks }) }
 
-// AddPull makes a pull request that can be labelled.
+// AddPull adds a pull request that can be labelled.
 func (s *Server) AddPull(number int) { s.set(func() { s.issues[number] = &issue{pull: true} }) }
 
-// label keeps a label that is new, and tells of it: of a pull request by an
-// event of another name.
+// label stores a new label and sends the event for it. The event of a pull
+// request has a different name.
 func (s *Server) label(number int, i *issue, name string, by *user) {
 	if slices.Contains(i.labels, name) {
 		return
@@ -54,7 +54,7 @@ func (s *Server) label(number int, i *issue, name string, by *user) {
 	s.tell(event, map[string]any{"action": "labeled", thing: s.wireIssue(number, i), "label": map[string]any{"id": 1, "name": name}, "sender": by})
 }
 
-// getEvents lists the newest first: labels, and what else happens to issues.
+// getEvents lists events of issues, such as labels, the newest first.
 func (s *Server) getEvents(c *call) (int, any) {
 	if !s.here(c) {
 		return http.StatusNotFound, message("Not Found")

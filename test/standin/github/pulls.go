@@ -30,8 +30,8 @@ func (s *Server) getPull(c *call) (int, any) {
 	return http.StatusOK, s.wirePull(n, s.code.pulls[n])
 }
 
-// getPulls lists the newest first. A head without its owner filters nothing, as
-// at GitHub.
+// getPulls lists pull requests, the newest first. A head without its owner
+// filters nothing, as at GitHub.
 func (s *Server) getPulls(c *call) (int, any) {
 	if !s.here(c) {
 		return http.StatusNotFound, message("Not Found")
@@ -72,7 +72,7 @@ func (s *Server) postPull(c *call) (int, any) {
 	return http.StatusCreated, s.wirePull(n, s.code.pulls[n])
 }
 
-// pullFaults are what keeps a pull request from being opened.
+// pullFaults returns the reasons why a pull request cannot be opened.
 func (s *Server) pullFaults(title, head, base string) []map[string]string {
 	fault := func(field, code string) []map[string]string {
 		return []map[string]string{{"resource": "PullRequest", "field": field, "code": code}}

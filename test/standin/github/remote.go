@@ -14,11 +14,11 @@ import (
 
 var _ standin.Remote = (*Server)(nil)
 
-// Kind is the kind of the channel.
+// Kind returns the kind of the channel.
 func (s *Server) Kind() string { return "github" }
 
-// Settings are those of a channel with the machine's token, which hears
-// webhooks and looks itself as well.
+// Settings returns the settings of a channel with the machine's token, which
+// uses webhooks and also polls.
 func (s *Server) Settings() map[string]any {
 	return map[string]any{
 		"token": Token, "api_url": s.API(), "repository": Repository, "issue": Issue,
@@ -26,7 +26,7 @@ func (s *Server) Settings() map[string]any {
 	}
 }
 
-// AppSettings are those of a channel that is a GitHub App.
+// AppSettings returns the settings of a channel that is a GitHub App.
 func (s *Server) AppSettings() map[string]any {
 	settings := s.Settings()
 	delete(settings, "token")
@@ -34,7 +34,7 @@ func (s *Server) AppSettings() map[string]any {
 	return settings
 }
 
-// Person makes a person with write access.
+// Person adds a person with write access.
 func (s *Server) Person(name string) (identityID, email string) {
 	id := s.User(name, "write")
 	return strconv.FormatInt(id, 10), name + "@example.com"
@@ -42,7 +42,7 @@ func (s *Server) Person(name string) (identityID, email string) {
 
 var questionID = regexp.MustCompile(`question .(q_[0-9a-z]+)`)
 
-// Seen is what stands on the issue. Everybody sees the same.
+// Seen returns the messages on the issue, which are the same for everyone.
 func (s *Server) Seen(string) []standin.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *Server) Reply(person string, m standin.Message, r standin.Reply) error 
 	return nil
 }
 
-// typed writes answers as a person does.
+// typed writes answers as a person types them.
 func typed(answers map[string]any) string {
 	if len(answers) == 1 {
 		for _, v := range answers {
@@ -122,7 +122,8 @@ func value(v any) string {
 	}
 }
 
-// Told is what the person was told: replies, and reactions on their comments.
+// Told returns what the person was told: replies, and reactions to the person's
+// comments.
 func (s *Server) Told(person string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +152,7 @@ func (s *Server) Comment(login string, number int, text string) int64 {
 	return id
 }
 
-// CommentAs writes a comment as a bot, or through an App as a person.
+// CommentAs writes a comment as a bot, or as a person through an App.
 func (s *Server) CommentAs(login, kind string, via int64, text string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +162,7 @@ func (s *Server) CommentAs(login, kind string, via int64, text string) int64 {
 	return one.id
 }
 
-// Edit changes a comment; somebody with write access may change any.
+// Edit changes a comment. An account with write access may change any comment.
 func (s *Server) Edit(id int64, by, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +186,7 @@ func (s *Server) Delete(id int64) {
 	}
 }
 
-// Bodies are the comments on an issue, oldest first.
+// Bodies returns the comments on an issue, oldest first.
 func (s *Server) Bodies(number int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,7 +199,7 @@ func (s *Server) Bodies(number int) []string {
 	return list
 }
 
-// Reactions are those on a comment.
+// Reactions returns the reactions on a comment.
 func (s *Server) Reactions(id int64) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,14 +214,14 @@ func (s *Server) Reactions(id int64) []string {
 	return list
 }
 
-// Labels and Assignees are what an issue has.
+// Labels returns the labels of an issue.
 func (s *Server) Labels(number int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.issues[number].labels)
 }
 
-// Assignees are the logins of those who are assigned.
+// Assignees returns the logins of the assignees of an issue.
 func (s *Server) Assignees(number int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,7 +232,7 @@ func (s *Server) Assignees(number int) []string {
 	return list
 }
 
-// Backdate moves a comment into the past.
+// Backdate moves a comment into the past by the given time.
 func (s *Server) Backdate(id int64, by time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

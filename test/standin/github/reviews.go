@@ -16,8 +16,7 @@ type review struct {
 	number int
 	by     *user
 	body   string
-	// state is APPROVED, CHANGES_REQUESTED, COMMENTED or DISMISSED; empty for a
-	// comment on the code.
+	// state is APPROVED, CHANGES_REQUESTED, COMMENTED or DISMISSED. It is empty for a comment on the code.
 	state            string
 	created, updated time.Time
 	reactions        []string
@@ -70,8 +69,8 @@ func (s *Server) postReviewReaction(c *call) (int, any) {
 	return http.StatusCreated, sent
 }
 
-// postReview submits a review. Nobody approves a pull request of their own, and remarks are taken on changed lines alone. Here the
-// lines 1 to 100 of every file are changed.
+// postReview submits a review. Nobody can approve their own pull request, and remarks are only accepted on changed
+// lines. In this stand-in, the lines 1 to 100 of every file are changed.
 func (s *Server) postReview(c *call) (int, any) {
 	n, i := s.issue(c)
 	if i == nil || s.code.pulls[n] == nil {
@@ -145,7 +144,7 @@ func (s *Server) ReviewComment(login string, number int, text string) int64 {
 	return r.id
 }
 
-// Dismiss dismisses a review; EditReview changes what it says.
+// Dismiss dismisses a review. [Server.EditReview] changes its text.
 func (s *Server) Dismiss(id int64) {
 	s.changeReview(id, "dismissed", func(r *review) { r.state = "DISMISSED" })
 }
@@ -183,13 +182,13 @@ func (s *Server) tellReview(event, action string, r *review) {
 	}
 	w := s.wireReview(r)
 	if state, ok := w["state"].(string); ok {
-		// Webhooks write it small, the lists do not.
+		// Webhooks write the state in lower case; the lists do not.
 		w["state"] = strings.ToLower(state)
 	}
 	s.tell(event, map[string]any{"action": action, about: w, "pull_request": s.wirePull(r.number, s.code.pulls[r.number]), "sender": r.by})
 }
 
-// ReviewBodies are the texts of the reviews of a pull request, and of the comments on its code.
+// ReviewBodies returns the texts of the reviews of a pull request, and of the comments on its code.
 func (s *Server) ReviewBodies(number int) (reviews, comments []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +204,7 @@ func (s *Server) ReviewBodies(number int) (reviews, comments []string) {
 	return reviews, comments
 }
 
-// ReviewReactions are those on a comment on the code.
+// ReviewReactions returns the reactions on a comment on the code.
 func (s *Server) ReviewReactions(id int64) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// searchRoutes are the addresses of what finds issues.
+// searchRoutes adds the routes that list and search issues.
 func (s *Server) searchRoutes(handle func(string, func(*call) (int, any))) {
 	handle("GET /repos/{owner}/{repo}/issues", s.getIssues)
 	handle("GET /search/issues", s.getSearch)
@@ -32,7 +32,8 @@ func (s *Server) getIssues(c *call) (int, any) {
 	return http.StatusOK, s.page(c, s.found(wanted, query.Get("sort"), cmp.Or(query.Get("direction"), "desc")))
 }
 
-// getSearch knows the qualifiers that tests use. Others are refused, as are those that name no kind where an App asks.
+// getSearch knows the qualifiers that tests use, and refuses others. It also refuses a search by an App without a kind
+// (is:issue or is:pull-request).
 func (s *Server) getSearch(c *call) (int, any) {
 	query := c.URL.Query()
 	wanted := filter{state: "all"}
@@ -74,12 +75,12 @@ func (s *Server) getSearch(c *call) (int, any) {
 	return http.StatusOK, map[string]any{"total_count": len(all), "incomplete_results": false, "items": s.page(c, all)}
 }
 
-// term is a word, something in quotes, or a qualifier with either.
+// term matches a word, a quoted text, or a qualifier with either of them.
 var term = regexp.MustCompile(`[^\s"]*"[^"]*"|\S+`)
 
 func terms(query string) []string { return term.FindAllString(query, -1) }
 
-// filter says which issues are meant.
+// filter says which issues to return.
 type filter struct {
 	kind, state, assignee, author string
 	labels, without, words        []string
@@ -109,7 +110,7 @@ func (f *filter) fits(i *issue) bool {
 	return !slices.ContainsFunc(f.labels, func(l string) bool { return !has(l) }) && !slices.ContainsFunc(f.without, has)
 }
 
-// found lists the numbers of issues in an order.
+// found lists the numbers of matching issues in the requested order.
 func (s *Server) found(f filter, by, order string) []int {
 	var all []int
 	for _, n := range slices.Sorted(maps.Keys(s.issues)) {
@@ -126,7 +127,7 @@ func (s *Server) found(f filter, by, order string) []int {
 	return all
 }
 
-// page gives the page that is asked for.
+// page returns the requested page.
 func (s *Server) page(c *call, all []int) []map[string]any {
 	query := c.URL.Query()
 	per, page := min(positive(query.Get("per_page"), 30), 100), positive(query.Get("page"), 1)

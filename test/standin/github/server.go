@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// Names of what every stand-in has.
+// These are the names that every stand-in uses.
 const (
 	Owner        = "octo"
 	Repo         = "hello"
@@ -36,7 +36,7 @@ const (
 	Installation = 815
 )
 
-// Server is GitHub.
+// Server is a stand-in for GitHub.
 type Server struct {
 	*httptest.Server
 
@@ -51,22 +51,24 @@ type Server struct {
 	comments []*comment
 	labelled []labelled
 	reviews  []*review
-	// deployments are those that wait, or did.
+	// deployments are the deployments that wait or have waited.
 	deployments []*deployment
 	lagging     int
 	code        code
 	hook        hook
 
-	// Limits: what is left of the hour, and of new content in a minute.
+	// These are the limits: requests left in this hour, and new content left in
+	// a minute.
 	left     int
 	reset    time.Time
 	creating int
 	wait     time.Duration
-	// faults are answered instead of what was asked for, one by one.
+	// faults are responses that replace the regular ones, one after the other.
 	faults []fault
-	// Requests counts what was asked, by method and path.
+	// requests lists the requests, by method and path.
 	requests []string
-	// overLimit counts the requests that were refused because the hour was used up.
+	// overLimit counts the requests that were refused because the hourly limit
+	// was reached.
 	overLimit int
 
 	archived, suspended bool
@@ -82,7 +84,8 @@ type user struct {
 	email string
 }
 
-// access is what a token may do: as a person, or as the App's installation.
+// access says what a token may do: act as a person, or as the App's
+// installation.
 type access struct {
 	*user
 	app     bool
@@ -95,7 +98,7 @@ type issue struct {
 	locked    bool
 	pull      bool
 	changed   time.Time
-	// title, body and state say something else than usual where they are set.
+	// title, body and state replace the defaults if they are set.
 	title, body, state, reason string
 }
 
@@ -115,14 +118,16 @@ type reaction struct {
 }
 
 type fault struct {
-	// status is answered; 0 does what was asked and then hangs up.
+	// status is the status of the response. If it is 0, the request is
+	// processed and the connection is closed without a response.
 	status int
 	path   string
 	header http.Header
 	body   string
 }
 
-// appKey is one for all of a process: making it takes a while.
+// appKey makes one key for the whole process, because making a key takes a
+// while.
 var appKey = sync.OnceValue(func() *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -131,7 +136,7 @@ var appKey = sync.OnceValue(func() *rsa.PrivateKey {
 	return key
 })
 
-// New starts a GitHub with one repository, one issue, a machine's account and
+// New starts a stand-in with one repository, one issue, a machine's account and
 // an App. Close stops it.
 func New() *Server {
 	s := &Server{
@@ -150,15 +155,15 @@ func New() *Server {
 	return s
 }
 
-// PrivateKey is the App's, in PEM form.
+// PrivateKey returns the App's private key in PEM form.
 func (s *Server) PrivateKey() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(s.key)}))
 }
 
-// API is the address of the API.
+// API returns the address of the API.
 func (s *Server) API() string { return s.URL + "/" }
 
-// User makes an account, or returns its id.
+// User adds an account, or updates its permission, and returns its id.
 func (s *Server) User(login, permission string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,7 +214,7 @@ func (s *Server) routes() http.Handler {
 	return mux
 }
 
-// call is one request of somebody who is signed in.
+// call is one request of a caller who is signed in.
 type call struct {
 	*http.Request
 	by     *access
@@ -217,7 +222,7 @@ type call struct {
 	header http.Header
 }
 
-// message is GitHub's error body.
+// message returns GitHub's error body.
 func message(text string) map[string]string {
 	return map[string]string{"message": text, "documentation_url": "https://docs.github.com/rest"}
 }
@@ -256,7 +261,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h func(*call) (in
 		etag := `W/"` + hex.EncodeToString(sum[:]) + `"`
 		w.Header().Set("ETag", etag)
 		if r.Header.Get("If-None-Match") == etag {
-			s.left++ // a conditional request without news is free
+			s.left++ // a conditional request for unchanged data is free
 			s.rateHeaders(w)
 			w.WriteHeader(http.StatusNotModified)
 			return
@@ -281,8 +286,9 @@ func reply(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// authenticate knows tokens, those of installations until they end, and the
-// App's own signed ones.
+// authenticate reports whether the token of the call is valid. It accepts
+// tokens, tokens of installations until they expire, and tokens that the App
+// itself signed.
 func (s *Server) authenticate(c *call) bool {
 	token, ok := strings.CutPrefix(c.Header.Get("Authorization"), "Bearer ")
 	if !ok {
@@ -296,7 +302,7 @@ func (s *Server) authenticate(c *call) bool {
 	return c.by != nil && (c.by.expires.IsZero() || s.now().Before(c.by.expires))
 }
 
-// refuse enforces the limits.
+// refuse enforces the limits. It reports whether it has refused the request.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request) bool {
 	if s.now().After(s.reset) {
 		s.left, s.reset = 5000, s.now().Add(time.Hour)

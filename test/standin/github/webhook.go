@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// hook sends events, each once, and keeps what was sent.
+// hook sends each event once, and stores what was sent.
 type hook struct {
 	url  string
 	wait sync.WaitGroup
@@ -39,8 +39,9 @@ func Sign(body []byte, secret string) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// Inbound says where webhooks go: the channel's address on the server, or the
-// server's own, below which the channel called github listens.
+// Inbound sets the address for webhooks: the channel's address on the server,
+// or the server's own address. Below the latter, the channel with the name
+// github listens.
 func (s *Server) Inbound(url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +51,7 @@ func (s *Server) Inbound(url string) {
 	s.hook.url = url
 }
 
-// deliver tells of a comment, without waiting for the answer.
+// deliver sends the event of a comment, without waiting for the response.
 func (s *Server) deliver(action string, c *comment, by *user) {
 	if by == nil {
 		by = c.by
@@ -79,7 +80,7 @@ func (s *Server) tell(event string, payload map[string]any) {
 	}()
 }
 
-// send delivers once: GitHub does not try again.
+// send delivers an event once, because GitHub does not retry.
 func (h *hook) send(url string, d *Delivery) {
 	req, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(d.Body)) //nolint:noctx // the client has a limit
 	if err != nil {
@@ -104,7 +105,7 @@ func (h *hook) send(url string, d *Delivery) {
 	d.Status, d.Answer = resp.StatusCode, string(answer)
 }
 
-// Deliveries waits until everything was sent, and returns it.
+// Deliveries waits until everything was sent, and returns all deliveries.
 func (s *Server) Deliveries() []*Delivery {
 	s.hook.wait.Wait()
 	s.hook.mu.Lock()
@@ -112,7 +113,7 @@ func (s *Server) Deliveries() []*Delivery {
 	return append([]*Delivery(nil), s.hook.sent...)
 }
 
-// Redeliver sends an event once more, under its old number.
+// Redeliver sends an event again, with the same GUID.
 func (s *Server) Redeliver(d *Delivery) *Delivery {
 	s.mu.Lock()
 	url := s.hook.url

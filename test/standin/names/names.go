@@ -1,5 +1,4 @@
-// Package names is a stand-in for the servers that know the addresses of names: no name is known. So tests ask none
-// on the network.
+// Package names is a stand-in for DNS servers that knows no name. So tests ask no DNS server on the network.
 package names
 
 import (
@@ -19,7 +18,7 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Unknown makes every name unknown to this process, except those in the machine's own file of hosts.
+// Unknown makes every name unknown to this process, except the names in the machine's hosts file.
 func Unknown() {
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		here, there := net.Pipe()
@@ -28,8 +27,7 @@ func Unknown() {
 	}}
 }
 
-// serve answers the questions of one connection. Where a connection is no packet connection, each message follows its
-// length.
+// serve answers the queries of one connection. The connection is a stream, so each message follows its length.
 func serve(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	for {

@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/test/checkout"
 )
 
-// decrypter asks an implementation of others what a message says.
+// decrypter decrypts messages with an independent implementation.
 type decrypter struct {
 	mu  sync.Mutex
 	cmd *exec.Cmd
@@ -42,7 +42,7 @@ func startDecrypter() (*decrypter, error) {
 	if err := d.cmd.Start(); err != nil {
 		return nil, err
 	}
-	// It says that it is ready, or why it is not.
+	// The script reports that it is ready, or why it is not.
 	if !d.out.Scan() {
 		_ = d.cmd.Wait()
 		return nil, fmt.Errorf("node cannot decrypt: run make web, which installs http_ece: %s", complaint.String())
@@ -51,7 +51,7 @@ func startDecrypter() (*decrypter, error) {
 }
 
 func (d *decrypter) stop() {
-	// It ends with its input.
+	// The script ends when its input ends.
 	_ = d.in.Close()
 	_ = d.cmd.Wait()
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// device is a browser of a person with the notifications that it shows.
+// device is a person's browser, with the notifications that it shows.
 type device struct {
 	endpoint string
 	private  *ecdh.PrivateKey
 	auth     []byte
-	// key is the server's, with which the browser subscribed.
+	// key is the server's key, with which the browser subscribed.
 	key         string
 	gone, sleep bool
 	waiting     []waiting
@@ -29,7 +29,7 @@ type waiting struct {
 	text  []byte
 }
 
-// Notification is what a device shows.
+// Notification is a notification that a device shows.
 type Notification struct {
 	Kind, Tag, Title, Body, Path, Question, Delivery, Lang, Member string
 	ActionHash                                                     string `json:"action_hash"`
@@ -41,8 +41,8 @@ type Notification struct {
 	}
 }
 
-// Subscribe makes a device of a person, subscribed with the server's key. What
-// it returns is what a browser gives to the page.
+// Subscribe adds a device for a person, subscribed with the server's key. It
+// returns the subscription that a browser gives to the page.
 func (s *Service) Subscribe(person, serverKey string) (json.RawMessage, error) {
 	private, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
@@ -67,10 +67,11 @@ func (s *Service) Subscribe(person, serverKey string) (json.RawMessage, error) {
 // Unsubscribe ends the subscription of a person's device.
 func (s *Service) Unsubscribe(person string) { s.with(person, func(d *device) { d.gone = true }) }
 
-// Sleep puts a person's device out of reach.
+// Sleep makes a person's device unreachable.
 func (s *Service) Sleep(person string) { s.with(person, func(d *device) { d.sleep = true }) }
 
-// Wake brings it back, with what the service kept for it.
+// Wake makes the device reachable, and delivers the messages that the service
+// kept for it.
 func (s *Service) Wake(person string) {
 	s.with(person, func(d *device) {
 		d.sleep = false
@@ -81,7 +82,7 @@ func (s *Service) Wake(person string) {
 	})
 }
 
-// Shown is what the device of a person shows now, the newest last.
+// Shown returns the notifications on a person's device, the newest last.
 func (s *Service) Shown(person string) (shown []Notification) {
 	s.with(person, func(d *device) { shown = slices.Clone(d.shown) })
 	return shown
@@ -95,7 +96,8 @@ func (s *Service) with(person string, do func(*device)) {
 	}
 }
 
-// take shows a message, or keeps it as the newest of its topic.
+// take shows a message. If the device sleeps, it keeps the message in place of
+// an older one with the same topic.
 func (d *device) take(m waiting) {
 	if !d.sleep {
 		d.show(m.text)
@@ -109,7 +111,7 @@ func (d *device) take(m waiting) {
 	}
 }
 
-// show replaces the notification with the same tag.
+// show shows a notification in place of one with the same tag.
 func (d *device) show(text []byte) {
 	var n Notification
 	if err := json.Unmarshal(text, &n); err != nil {

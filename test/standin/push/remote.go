@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// Remote is the service as the suite of all channels sees it, with one browser
-// for each person who joined.
+// Remote adapts the service to the suite for all channels. Each person who
+// joined has one browser.
 type Remote struct {
 	*Service
 
@@ -24,18 +24,18 @@ type Remote struct {
 	told     map[string][]string
 }
 
-// browser is signed in at the server.
+// browser is a browser that is signed in at the server.
 type browser struct{ url, token string }
 
 var _ standin.Remote = (*Remote)(nil)
 
-// NewRemote returns the service as the suite of all channels sees it.
+// NewRemote adapts a service to the suite for all channels.
 func NewRemote(s *Service) *Remote {
 	return &Remote{Service: s, browsers: map[string]browser{}, told: map[string][]string{}}
 }
 
-// Join adds a device of a person, who is signed in at the server, through the
-// server's own door.
+// Join adds a device through the server's API, for a person who is signed in
+// at the server.
 func (r *Remote) Join(url, token, person string) error {
 	r.mu.Lock()
 	r.browsers[person] = browser{url, token}
@@ -57,15 +57,16 @@ func (r *Remote) Join(url, token, person string) error {
 // Kind returns "push".
 func (r *Remote) Kind() string { return "push" }
 
-// Settings allows this service and no other.
+// Settings returns settings that allow only this service.
 func (r *Remote) Settings() map[string]any { return map[string]any{"hosts": []string{"127.0.0.1"}} }
 
-// Person is nobody here until the person joins: push services know devices.
+// Person returns no identity, because push services know only devices. The
+// person has none until Join.
 func (r *Remote) Person(name string) (identityID, email string) {
 	return "", name + "@example.com"
 }
 
-// Seen is what the device shows.
+// Seen returns the notifications on the person's device.
 func (r *Remote) Seen(person string) []standin.Message {
 	var seen []standin.Message
 	for _, n := range r.Shown(person) {
@@ -74,8 +75,8 @@ func (r *Remote) Seen(person string) []standin.Message {
 	return seen
 }
 
-// Reply presses the button that gives the answer, else opens the question's
-// page and answers there, as a person does who finds no button.
+// Reply presses the button that gives the answer. If there is none, it opens
+// the question's page and answers there, as a person does.
 func (r *Remote) Reply(person string, m standin.Message, reply standin.Reply) error {
 	for _, n := range r.Shown(person) {
 		if n.Tag == m.ID {
@@ -101,7 +102,7 @@ func (r *Remote) reply(person string, n *Notification, reply standin.Reply) erro
 	return r.call(person, http.MethodPost, "/v1/questions/"+n.Question+"/answer", http.Header{"Idempotency-Key": {"push-" + n.Delivery}}, body, nil)
 }
 
-// onPage opens the question's page, which shows what will run.
+// onPage opens the question's page, which shows the action, and answers there.
 func (r *Remote) onPage(person string, n *Notification, answers, body map[string]any) error {
 	var q struct {
 		ActionHash string `json:"action_hash"`
@@ -120,7 +121,8 @@ func (r *Remote) onPage(person string, n *Notification, answers, body map[string
 	return nil
 }
 
-// button is the answer of the button that says what is wanted, if there is one.
+// button returns the value of the button with the wanted answer, or nil if
+// there is none.
 func (n *Notification) button(answers map[string]any) any {
 	if len(answers) != 1 {
 		return nil
@@ -138,18 +140,18 @@ func (n *Notification) button(answers map[string]any) any {
 	return nil
 }
 
-// Told are the words of refusals, as the page says them.
+// Told returns the texts of refusals, as the page shows them.
 func (r *Remote) Told(person string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.told[person]
 }
 
-// Inbound is nothing here: people answer through the server's own door.
+// Inbound does nothing, because people answer through the server's API.
 func (r *Remote) Inbound(string) {}
 
-// call speaks with the server as the person's browser does. What is refused is
-// told to the person.
+// call calls the server as the person's browser does. If the server refuses,
+// the person is told.
 func (r *Remote) call(person, method, path string, header http.Header, body, reply any) error {
 	r.mu.Lock()
 	b := r.browsers[person]

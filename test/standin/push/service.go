@@ -1,6 +1,6 @@
-// Package push stands in for the push services of browsers and for the devices
-// behind them: it checks what such a service checks, keeps messages for devices
-// that sleep, and shows what a device shows.
+// Package push is a stand-in for the push services of browsers and for the
+// devices behind them. It makes the checks of such a service, keeps messages
+// for devices that sleep, and shows what a device shows.
 package push
 
 import (
@@ -28,7 +28,7 @@ type Service struct {
 	mu      sync.Mutex
 	decrypt *decrypter
 	devices map[string]*device
-	// busy says with what the next requests are refused.
+	// busy are the refusals for the next requests.
 	busy  []refusal
 	limit int
 	seen  []Request
@@ -39,7 +39,7 @@ type refusal struct {
 	retryAfter string
 }
 
-// Request is what a message came with.
+// Request describes a received message and its response.
 type Request struct {
 	Status             int
 	TTL                int
@@ -48,7 +48,7 @@ type Request struct {
 	Text, Why, Contact string
 }
 
-// Start starts a service; stop it with Stop.
+// Start starts a service. Stop stops it.
 func Start() (*Service, error) {
 	decrypt, err := startDecrypter()
 	if err != nil {
@@ -59,27 +59,27 @@ func Start() (*Service, error) {
 	return s, nil
 }
 
-// Stop ends it.
+// Stop stops the service.
 func (s *Service) Stop() {
 	s.Close()
 	s.decrypt.stop()
 }
 
-// Refuse answers the next request so.
+// Refuse refuses the next request with this status and Retry-After header.
 func (s *Service) Refuse(status int, retryAfter string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy = append(s.busy, refusal{status, retryAfter})
 }
 
-// Limit makes the service take no more than so many bytes.
+// Limit sets how many bytes a message may have.
 func (s *Service) Limit(bytes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.limit = bytes
 }
 
-// Requests are those that came, the newest last.
+// Requests returns the received requests, the newest last.
 func (s *Service) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *Service) take(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(seen.Status)
 }
 
-// answer checks as RFC 8030 and 8292 say.
+// answer makes the checks of RFC 8030 and RFC 8292.
 func (s *Service) answer(w http.ResponseWriter, r *http.Request, body []byte, seen *Request) (status int, why string) {
 	if len(s.busy) > 0 {
 		now := s.busy[0]

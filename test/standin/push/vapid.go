@@ -15,8 +15,9 @@ import (
 
 const longestProof = 24 * time.Hour
 
-// checkVAPID proves that the sender holds the key with which the device
-// subscribed (RFC 8292). go-jose checks what another library signed.
+// checkVAPID checks that the sender has the key with which the device
+// subscribed (RFC 8292). It uses go-jose, which is not the library that made
+// the signature.
 func checkVAPID(authorization, origin, subscribed string, now time.Time) error {
 	fields, ok := strings.CutPrefix(authorization, "vapid ")
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// Reply acts as the person: presses the button that says it, picks and sends,
-// fills the form in, or writes in the message's thread.
+// Reply acts as the person. It presses the button with the answer, picks an
+// option and sends it, fills in the form, or writes in the message's thread.
 func (s *Server) Reply(person string, m standin.Message, r standin.Reply) error {
 	if r.Answers == nil {
 		return s.Write(person, m.ID, r.Text)
@@ -28,7 +28,8 @@ func (s *Server) Reply(person string, m standin.Message, r standin.Reply) error 
 	return s.fillIn(person, m.ID, r)
 }
 
-// pressOrPick answers with what stands in the message itself.
+// pressOrPick answers with a button or a menu of the message itself. It returns
+// false if the message has none for this answer.
 func (s *Server) pressOrPick(person, id string, value any) (bool, error) {
 	var send, picker object
 	for _, e := range s.elements(id) {
@@ -58,8 +59,8 @@ func (s *Server) pressOrPick(person, id string, value any) (bool, error) {
 	return true, s.Press(person, id, send, object{"values": object{"picker": object{"pick": state}}})
 }
 
-// elements returns what can be pressed or picked in a message, each with the
-// id of its block.
+// elements returns the buttons and menus of a message, each with the id of its
+// block.
 func (s *Server) elements(id string) []object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +86,7 @@ func elementsIn(raw json.RawMessage) []object {
 	return all
 }
 
-// Button finds a button of a message by what it says.
+// Button finds a button of a message by its label.
 func (s *Server) Button(id, says string) (map[string]any, error) {
 	for _, e := range s.elements(id) {
 		if e["type"] == "button" && textOf(e["text"]) == says {
@@ -95,7 +96,7 @@ func (s *Server) Button(id, says string) (map[string]any, error) {
 	return nil, fmt.Errorf("there is no button %q", says)
 }
 
-// begin makes the trigger and the address to answer to of one interaction.
+// begin makes the trigger id and the response address of one interaction.
 func (s *Server) begin(person, channel string) (triggerID, respond string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +108,8 @@ func (s *Server) begin(person, channel string) (triggerID, respond string) {
 	return triggerID, s.http.URL + path
 }
 
-// Press presses a button. Slack tells the person itself when the app does not
-// acknowledge.
+// Press presses a button. If the app does not acknowledge, Slack itself tells
+// the person.
 func (s *Server) Press(person, id string, button, state object) error {
 	_, err := s.press(person, id, button, state)
 	return err
@@ -142,7 +143,8 @@ func (s *Server) press(person, id string, button, state object) (triggerID strin
 	return triggerID, err
 }
 
-// warn is what Slack shows beside a button when the app did not answer.
+// warn shows the warning that Slack shows beside a button if the app did not
+// answer.
 func (s *Server) warn(person string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,12 +161,13 @@ func (s *Server) userOf(person string) object {
 	return object{"id": u.ID, "username": strings.ToLower(u.Name), "name": strings.ToLower(u.Name), "team_id": u.Team}
 }
 
-// Write writes in the thread of a message.
+// Write writes a message in the thread of a message.
 func (s *Server) Write(person, id, text string) error {
 	return s.Happen(person, id, text, nil)
 }
 
-// Happen is [Server.Write] with more in the event: a subtype, a bot.
+// Happen is [Server.Write] with more fields in the event, such as a subtype or
+// a bot.
 func (s *Server) Happen(person, id, text string, more object) error {
 	s.mu.Lock()
 	room, root := s.find(id)
@@ -194,7 +197,7 @@ func (s *Server) Happen(person, id, text string, more object) error {
 	})
 }
 
-// Command writes a slash command in the conversation.
+// Command enters a slash command in the conversation.
 func (s *Server) Command(person, command, text string) error {
 	triggerID, respond := s.begin(person, Room)
 	answer, err := s.send("slash_commands", object{
@@ -221,7 +224,7 @@ func (s *Server) Command(person, command, text string) error {
 	return nil
 }
 
-// Shut closes the forms that the person has open, and answers nothing.
+// Shut closes the person's open forms without an answer.
 func (s *Server) Shut(person string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,7 +20,7 @@ type called struct {
 	token  string
 }
 
-// refusal is an error of Slack by its name.
+// refusal is an error by Slack's name for it.
 type refusal struct {
 	name, needed string
 	messages     []string
@@ -30,8 +30,8 @@ func (r refusal) Error() string { return r.name }
 
 func refuse(name string, messages ...string) error { return refusal{name: name, messages: messages} }
 
-// methods are the calls that the stand-in knows, with the scope that each
-// needs.
+// methods are the API methods that the stand-in knows, each with the scope that
+// it needs.
 var methods = map[string]struct {
 	scope string
 	do    func(*Server, *called) (map[string]any, error)
@@ -142,7 +142,7 @@ func failure(err error) map[string]any {
 	return answer
 }
 
-// read takes the arguments of a form or of a JSON object.
+// read reads the arguments from a form or a JSON object.
 func read(r *http.Request) (*called, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -240,7 +240,7 @@ func (s *Server) conversationsInfo(c *called) (map[string]any, error) {
 	}}, nil
 }
 
-// writable returns the conversation that the app may write to.
+// writable returns the conversation if the app may write to it.
 func (s *Server) writable(id string) (*conversation, error) {
 	room := s.conversations[id]
 	switch {
@@ -302,8 +302,8 @@ func (s *Server) conversationsHistory(c *called) (map[string]any, error) {
 	return map[string]any{"messages": list}, nil
 }
 
-// named returns the id of the conversation that a message is to go to: of all
-// calls only posting takes names.
+// named returns the id of the conversation for a message. Only the methods that
+// post accept names.
 func (s *Server) named(channel string) string {
 	name, isName := strings.CutPrefix(channel, "#")
 	for id, room := range s.conversations {
@@ -327,7 +327,7 @@ func (s *Server) postMessage(c *called) (map[string]any, error) {
 	return map[string]any{"channel": room.id, "ts": m.stamp, "message": m.describe(room.id)}, nil
 }
 
-// say takes the text and blocks as Slack does.
+// say sets the text and blocks of a message, with Slack's checks.
 func (m *message) say(values url.Values) error {
 	if raw := values.Get("blocks"); raw != "" {
 		if err := checkBlocks([]byte(raw), false); err != nil {
@@ -398,7 +398,7 @@ func (s *Server) viewsOpen(c *called) (map[string]any, error) {
 	return map[string]any{"view": map[string]any{"id": v.id, "type": "modal"}}, nil
 }
 
-// serveResponse takes what is sent to a response_url.
+// serveResponse takes the posts to a response_url.
 func (s *Server) serveResponse(w http.ResponseWriter, r *http.Request) {
 	fault := s.count("response_url")
 	if fault.Status != 0 {

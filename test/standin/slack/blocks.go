@@ -10,8 +10,8 @@ import (
 
 type object = map[string]any
 
-// checkBlocks refuses what Slack refuses: the limits are those of its
-// reference of Block Kit.
+// checkBlocks refuses the blocks that Slack refuses. The limits come from
+// Slack's Block Kit reference.
 func checkBlocks(raw []byte, modal bool) error {
 	var blocks []object
 	if err := json.Unmarshal(raw, &blocks); err != nil {
@@ -253,15 +253,15 @@ func checkView(raw json.RawMessage) error {
 	return checkBlocks(v.Blocks, true)
 }
 
-// control is what Slack reads as a mention, a link or a date.
+// control matches text that Slack reads as a mention, a link or a date.
 var control = regexp.MustCompile(`<([^<>]*)>`)
 
-// meant is the one text of Fermata that mentions people, and nothing else.
+// meant matches the only text of Fermata that mentions people.
 var meant = regexp.MustCompile(`^For (<(@|!subteam\^)[A-Z0-9]+>|<!here>|<!channel>|“[^<>]*”|, )+$`)
 
-// checkText refuses mentions and links: but for the line that says for whom a
-// question is, no text of Fermata has them, so one that has was made by somebody
-// else's words.
+// checkText refuses mentions and links. Fermata's texts have none, except for
+// the line that names the people that a question is for. So any other mention
+// or link comes from another person's words.
 func checkText(s string) error {
 	if meant.MatchString(s) {
 		return nil

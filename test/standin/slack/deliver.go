@@ -18,7 +18,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// Request is one that Slack sends over HTTP.
+// Request is a request that Slack sends over HTTP.
 type Request struct {
 	Header http.Header
 	Body   []byte
@@ -36,17 +36,16 @@ func Sign(secret string, at time.Time, contentType string, body []byte) Request 
 	}}
 }
 
-// Form and JSON are the types of what Slack sends.
+// Form and JSON are the content types of Slack's requests.
 const (
 	Form = "application/x-www-form-urlencoded"
 	JSON = "application/json"
 )
 
-// errNotAcknowledged is when the app did not say in time that it has the
-// request.
+// errNotAcknowledged means that the app did not acknowledge the request in time.
 var errNotAcknowledged = errors.New("the app did not acknowledge")
 
-// send sends a request of a kind and returns what the app answered.
+// send sends a request of a kind, and returns the app's response.
 func (s *Server) send(kind string, payload object) (json.RawMessage, error) {
 	s.mu.Lock()
 	address := s.inbound
@@ -72,8 +71,8 @@ func (s *Server) sendHTTP(address, kind string, payload object, more http.Header
 	return r.Send(address + "/" + kind)
 }
 
-// Send sends the request. Slack waits three seconds for the answer; the stand-in waits as long as tests do, and
-// a test of the app with a clock of its own shows that it answers in time.
+// Send sends the request and returns the response. Slack waits three seconds. The stand-in waits as long as tests do; a
+// test of the app with its own clock shows that it answers in time.
 func (r Request) Send(address string) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
@@ -115,8 +114,7 @@ func encode(kind string, payload object) (contentType string, body []byte, err e
 	return JSON, raw, nil
 }
 
-// sendEvent brings an event up to three times more, as Slack does, though
-// without the minutes between.
+// sendEvent sends an event again up to three times if it fails, as Slack does, but without the minutes in between.
 func (s *Server) sendEvent(payload object) error {
 	var err error
 	for try := range 4 {

@@ -1,4 +1,4 @@
-// Package slack stands in for Slack: its Web API with its limits, scopes, rate
-// limits and error names, its signed requests and retries over HTTP, its
-// Socket Mode, and people who see messages, press, pick and type.
+// Package slack is a stand-in for Slack. It has the Web API with its limits,
+// scopes, rate limits and error names, signed requests and retries over HTTP,
+// and Socket Mode. It also plays people who see messages, press, pick and type.
 package slack

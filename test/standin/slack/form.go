@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// fillIn opens the form of the message and sends it filled in.
+// fillIn opens the form of the message, fills it in and submits it.
 func (s *Server) fillIn(person, id string, r standin.Reply) error {
 	var button object
 	for _, e := range s.elements(id) {
@@ -61,7 +61,7 @@ func (s *Server) FormOf(person string) json.RawMessage {
 	return nil
 }
 
-// Submit sends the form that the person has open.
+// Submit fills in the form that the person has open, and submits it.
 func (s *Server) Submit(person string, r standin.Reply) error {
 	var mine *view
 	err := s.Await("a form is open", func() bool {
@@ -107,7 +107,7 @@ func (s *Server) submit(person string, v *view, r standin.Reply) error {
 	return s.closeForm(person, v, answer)
 }
 
-// closeForm does with a form what the app answered to it.
+// closeForm applies the app's response to a submitted form.
 func (s *Server) closeForm(person string, v *view, answer json.RawMessage) error {
 	var a struct {
 		Action string            `json:"response_action"`
@@ -149,7 +149,7 @@ func (s *Server) closeForm(person string, v *view, answer json.RawMessage) error
 	return nil
 }
 
-// filled is the state of a form with the person's answers in it.
+// filled returns the state of a form with the person's answers.
 func filled(raw json.RawMessage, r standin.Reply) (map[string]any, error) {
 	values := object{}
 	left := map[string]bool{}
@@ -188,7 +188,8 @@ func filled(raw json.RawMessage, r standin.Reply) (map[string]any, error) {
 	return values, nil
 }
 
-// pick is the state of an element after the person picked or typed the value.
+// pick returns the state of an element after the person picked or typed the
+// value.
 func pick(e object, value any) (object, bool) {
 	kind, _ := e["type"].(string)
 	switch kind {
@@ -234,7 +235,7 @@ func asList(value any) []any {
 	}
 }
 
-// optionFor finds the option that stands for a value.
+// optionFor finds the option for a value.
 func optionFor(e object, value any) object {
 	list, _ := e["options"].([]any)
 	want := []string{"=" + fmt.Sprint(value), "?" + fmt.Sprint(value)}
@@ -245,7 +246,7 @@ func optionFor(e object, value any) object {
 			return option
 		}
 	}
-	// Options that are named by their place are known by what they say.
+	// Options whose value is only their position are found by their label.
 	for _, o := range list {
 		option, _ := o.(object)
 		_, says, _ := strings.Cut(textOf(option["text"]), " · ")

@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// look is a message as a person sees it. Quotations and code stand behind a
-// bar, as Slack boxes them.
+// look returns a message as a person sees it. Quotations and code follow a bar,
+// because Slack shows them in boxes.
 func look(channel string, m *message) standin.Message {
 	seen := standin.Message{ID: channel + "/" + m.stamp}
 	var blocks []object
@@ -35,7 +35,7 @@ func look(channel string, m *message) standin.Message {
 	return seen
 }
 
-// words are what a message says, without markup.
+// words returns the text of a message, without markup.
 func words(m *message) string {
 	if s := look("", m).Text; s != "" {
 		return s

@@ -16,7 +16,7 @@ import (
 
 var _ standin.Remote = (*Server)(nil)
 
-// What the app and its workspace are called.
+// These are the names of the app and its workspace.
 const (
 	Team  = "T0STANDIN"
 	Bot   = "U0FERMATA"
@@ -25,7 +25,7 @@ const (
 	Room  = "C0ROOM"
 )
 
-// What the app signs in with.
+// These are the app's credentials.
 //
 //nolint:gosec // They open nothing but the stand-in.
 const (
@@ -34,13 +34,13 @@ const (
 	Signature = "standin-signing-not-a-secret"
 )
 
-// AllScopes are those that the app's manifest asks for.
+// AllScopes are the scopes that the app's manifest asks for.
 var AllScopes = []string{
 	"chat:write", "commands", "im:write", "users:read", "users:read.email", "channels:read", "groups:read",
 	"channels:history", "groups:history", "im:history",
 }
 
-// Server is a Slack with one workspace, one app and one conversation.
+// Server is a stand-in for Slack with one workspace, one app and one conversation.
 type Server struct {
 	http *httptest.Server
 
@@ -64,10 +64,10 @@ type Server struct {
 	waits time.Duration
 }
 
-// User is somebody in Slack.
+// User is a user of Slack.
 type User struct {
 	ID, Name, Email string
-	// Team is another one for people of a shared conversation.
+	// Team is a different workspace for people of a shared conversation.
 	Team                     string
 	Unconfirmed, Gone, IsBot bool
 }
@@ -104,21 +104,20 @@ type responding struct {
 	uses          int
 }
 
-// Fault makes one call of a method go wrong.
+// Fault makes one call of a method fail.
 type Fault struct {
-	// Error is the name of an error of Slack.
+	// Error is Slack's name of the error.
 	Error string
-	// Status is of HTTP; with 429 goes RetryAfter.
+	// Status is the HTTP status. RetryAfter belongs to status 429.
 	Status     int
 	RetryAfter int
-	// Done says that the call is carried out all the same, and only its answer
-	// is lost.
+	// Done reports whether the call takes effect, and only its response is lost.
 	Done bool
-	// Wait holds the call until it is closed.
+	// Wait holds the call until the channel is closed.
 	Wait <-chan struct{}
 }
 
-// New starts a Slack. Close ends it.
+// New starts a stand-in. Close stops it.
 func New() *Server {
 	s := &Server{
 		changed: make(chan struct{}), scopes: AllScopes, users: map[string]*User{}, conversations: map[string]*conversation{},
@@ -136,14 +135,14 @@ func New() *Server {
 }
 
 // Waits sets how long a request over the socket waits until the app acknowledges it. Slack waits three seconds, and the
-// stand-in as long as tests do. Set it before a request that shall not be acknowledged.
+// stand-in as long as tests do. Set it before a request that the app must not acknowledge.
 func (s *Server) Waits(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waits = d
 }
 
-// Close ends it.
+// Close stops the stand-in.
 func (s *Server) Close() {
 	s.mu.Lock()
 	link := s.socket
@@ -154,29 +153,27 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
-// Kind names the kind of channel.
+// Kind returns the kind of the channel.
 func (*Server) Kind() string { return "slack" }
 
-// APIURL is where its API is.
+// APIURL returns the address of the API.
 func (s *Server) APIURL() string { return s.http.URL + "/api/" }
 
-// Settings are those of a channel over HTTP, or over Socket Mode as long as
-// nobody says where the server takes its requests.
+// Settings returns the settings of a channel over HTTP. Until Inbound sets an address, the channel uses Socket Mode.
 func (s *Server) Settings() map[string]any {
 	return map[string]any{
 		"bot_token": BotToken, "app_token": AppToken, "signing_secret": Signature, "conversation": Room, "api_url": s.APIURL(),
 	}
 }
 
-// Inbound says where the server takes its requests; empty goes back to Socket
-// Mode.
+// Inbound sets the address at which the server takes requests. An empty address switches back to Socket Mode.
 func (s *Server) Inbound(url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inbound = strings.TrimSuffix(url, "/")
 }
 
-// Person makes a person who is in the workspace and its conversation.
+// Person adds a person to the workspace and its conversation.
 func (s *Server) Person(name string) (identityID, email string) {
 	u := s.AddUser(User{Name: name, Email: strings.ToLower(name) + "@example.com", Team: Team})
 	s.mu.Lock()
@@ -186,7 +183,7 @@ func (s *Server) Person(name string) (identityID, email string) {
 	return u, s.users[u].Email
 }
 
-// AddUser makes a user who is in no conversation.
+// AddUser adds a user who is in no conversation.
 func (s *Server) AddUser(u User) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,8 +193,8 @@ func (s *Server) AddUser(u User) string {
 	return u.ID
 }
 
-// Room opens a conversation with a name, with the app in it and the people
-// named by their ids, and returns its id.
+// Room opens a conversation with a name, with the app and the people with these ids. It returns the id of the
+// conversation.
 func (s *Server) Room(name string, people ...string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,8 +204,7 @@ func (s *Server) Room(name string, people ...string) string {
 	return id
 }
 
-// Fail makes the next call of a method go wrong; more than once, the next
-// ones.
+// Fail makes the next call of a method fail. Several calls of Fail make several calls fail.
 func (s *Server) Fail(method string, f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,7 +233,7 @@ func (s *Server) Kick() {
 	c.members = slices.DeleteFunc(c.members, func(m string) bool { return m == Bot })
 }
 
-// Delete deletes a message, as its people can.
+// Delete deletes a message, as people can.
 func (s *Server) Delete(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,33 +242,33 @@ func (s *Server) Delete(id string) {
 	}
 }
 
-// Requests are all that were sent over HTTP, as they were sent.
+// Requests returns all the requests that were sent over HTTP, unchanged.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Told are the words that the person was told, apart from messages.
+// Told returns the texts that the person was told, apart from messages.
 func (s *Server) Told(person string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.told[person])
 }
 
-// tell is called with the lock held.
+// tell adds a text for the person. The caller holds the lock.
 func (s *Server) tell(person, words string) {
 	s.told[person] = append(s.told[person], words)
 	s.touch()
 }
 
-// touch wakes who waits for a change; the lock is held.
+// touch wakes every caller that waits for a change. The caller holds the lock.
 func (s *Server) touch() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// Await waits until a fact holds.
+// Await waits until a condition holds.
 func (s *Server) Await(what string, holds func() bool) error {
 	deadline := time.NewTimer(patience.Limit())
 	defer deadline.Stop()
@@ -291,7 +287,7 @@ func (s *Server) Await(what string, holds func() bool) error {
 	}
 }
 
-// Seen is what the person sees now in direct messages and in the conversation.
+// Seen returns the messages that the person sees in direct messages and in the conversation.
 func (s *Server) Seen(person string) []standin.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -318,13 +314,13 @@ func (s *Server) Seen(person string) []standin.Message {
 	return seen
 }
 
-// stamp makes the next time of a message; the lock is held.
+// stamp returns the timestamp of the next message. The caller holds the lock.
 func (s *Server) stamp() string {
 	s.mail++
 	return fmt.Sprintf("%d.%06d", time.Now().Unix(), s.mail)
 }
 
-// find returns a message by the id that people know it by; the lock is held.
+// find returns a message by its id in the stand-in. The caller holds the lock.
 func (s *Server) find(id string) (*conversation, *message) {
 	channel, stamp, _ := strings.Cut(id, "/")
 	c := s.conversations[channel]

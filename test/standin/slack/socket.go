@@ -83,14 +83,14 @@ func (s *Server) forget(k *socket) {
 	}
 }
 
-// Connected reports whether the app keeps a Socket Mode connection.
+// Connected reports whether the app has a Socket Mode connection.
 func (s *Server) Connected() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.socket != nil
 }
 
-// Disconnect ends the Socket Mode connection, as Slack does every few hours.
+// Disconnect closes the Socket Mode connection, as Slack does every few hours.
 func (s *Server) Disconnect() {
 	s.mu.Lock()
 	k := s.socket

@@ -19,8 +19,8 @@ import (
 
 var errRefused = errors.New("refused")
 
-// NewKind returns the kind of channels that hang messages on walls, to the
-// audience.
+// NewKind returns a kind of channel that puts messages for the audience on
+// walls.
 func NewKind(to delivery.Audience) delivery.Kind {
 	return delivery.Kind{
 		Name: Kind, To: to, Secrets: []string{"secret"},
@@ -34,7 +34,8 @@ func NewKind(to delivery.Audience) delivery.Kind {
 	}
 }
 
-// NewLinkKind returns a kind of channel that does not know who answers.
+// NewLinkKind returns a kind of channel that cannot vouch for the person who
+// answers.
 func NewLinkKind(to delivery.Audience) delivery.Kind {
 	k := NewKind(to)
 	open := k.Open
@@ -48,13 +49,15 @@ func NewLinkKind(to delivery.Audience) delivery.Kind {
 	return k
 }
 
-// linkChannel is a channel whose answers count as answers by a link.
+// linkChannel is a channel whose answers have the same weight as answers
+// through a link.
 type linkChannel struct{ *channel }
 
-// Vouches reports that the wall does not know who answers.
+// Vouches reports false, because this wall does not know the person who
+// answers.
 func (*linkChannel) Vouches() bool { return false }
 
-// channel hangs messages on one wall.
+// channel puts messages on one wall.
 type channel struct {
 	URL    string `json:"url"`
 	Secret string `json:"secret"`
@@ -69,7 +72,7 @@ func (c *channel) Check(ctx context.Context) error {
 	return nil
 }
 
-// Send hangs a message up. The wall does not know people by their mail address.
+// Send puts up a message. The wall does not know people by their mail address.
 func (c *channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
 	if n.To.Member != "" && n.To.ID == "" {
 		return notice.Receipt{}, &notice.SendError{Final: true, Unknown: true, Err: fmt.Errorf("the wall does not know %s", n.To.Handle)}
@@ -77,7 +80,7 @@ func (c *channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 	return c.hang(ctx, http.MethodPost, n)
 }
 
-// Update hangs it up in place of the old one.
+// Update replaces the message on the wall.
 func (c *channel) Update(ctx context.Context, n *notice.Notice, _ notice.Receipt) (notice.Receipt, error) {
 	return c.hang(ctx, http.MethodPut, n)
 }
@@ -92,7 +95,8 @@ func (c *channel) hang(ctx context.Context, method string, n *notice.Notice) (no
 	if err != nil {
 		return notice.Receipt{}, err
 	}
-	// What the channel kept without care: with what decides in the person's name.
+	// This channel is careless on purpose: it stores the secrets that decide in
+	// the person's name.
 	return notice.Receipt{Ref: ref, Content: strings.Join([]string{p.Text, n.Answer, n.Reply}, "\n")}, c.call(ctx, method, body)
 }
 
@@ -118,7 +122,7 @@ func (c *channel) call(ctx context.Context, method string, body []byte) error {
 	return f
 }
 
-// compose writes a notice as it hangs on the wall.
+// compose writes a notice in the form for the wall.
 func compose(n *notice.Notice) post {
 	p := post{Delivery: n.Delivery, To: n.To.ID, Notice: n}
 	var lines []string
@@ -172,7 +176,7 @@ func buttons(it *fermata.Item) []string {
 // freshFor is how old a click may be.
 const freshFor = 5 * time.Minute
 
-// Handler takes clicks.
+// Handler processes clicks.
 func (c *channel) Handler(hear notice.Hear) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

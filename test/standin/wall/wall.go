@@ -1,6 +1,6 @@
-// Package wall is a small remote service with a channel for it: a wall on which
-// messages hang for people, who answer by signed requests. It is the channel by
-// which delivery itself is tested.
+// Package wall is a small remote service with a channel for it: a wall that
+// shows messages to people, who answer by signed requests. The tests of
+// delivery itself use this channel.
 package wall
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// Kind is the name of the kind of channels.
+// Kind is the name of this kind of channel.
 const Kind = "wall"
 
-// post is one message as the channel hangs it up.
+// post is one message as the channel puts it up.
 type post struct {
 	Delivery string         `json:"delivery"`
 	To       string         `json:"to"`
@@ -36,7 +36,7 @@ type post struct {
 	Notice   *notice.Notice `json:"notice"`
 }
 
-// Wall is the remote service. Everybody sees what hangs there for "".
+// Wall is the remote service. Messages to "" are visible to everybody.
 type Wall struct {
 	server *httptest.Server
 	secret string
@@ -47,36 +47,36 @@ type Wall struct {
 	posts   []post
 	told    map[string][]string
 	serial  int
-	// faults are the statuses that the next requests get; 0 hangs the message
-	// up and loses the reply.
+	// faults are the statuses of the next responses. The status 0 puts the
+	// message up, but the response is lost.
 	faults []int
-	// held is not nil while requests wait; it is closed when they go on.
+	// held is not nil while requests wait. It is closed when they may continue.
 	held chan struct{}
-	// sent counts the requests that hung something up, by delivery.
+	// sent counts the requests that put something up, by method and delivery.
 	sent map[string]int
 	// changed is closed and replaced when something happens.
 	changed chan struct{}
 }
 
-// New starts a wall. Close it in the end.
+// New starts a wall. Close stops it.
 func New() *Wall {
 	w := &Wall{secret: "wall-secret", told: map[string][]string{}, sent: map[string]int{}, changed: make(chan struct{})}
 	w.server = httptest.NewServer(http.HandlerFunc(w.serve))
 	return w
 }
 
-// Close ends it.
+// Close stops the wall.
 func (w *Wall) Close() { w.server.Close() }
 
 // Kind returns the name of the kind.
 func (w *Wall) Kind() string { return Kind }
 
-// Settings are those of a channel that points at the wall.
+// Settings returns the settings of a channel that uses the wall.
 func (w *Wall) Settings() map[string]any {
 	return map[string]any{"url": w.server.URL, "secret": w.secret}
 }
 
-// Person makes a person.
+// Person adds a person.
 func (w *Wall) Person(name string) (identityID, email string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -84,15 +84,16 @@ func (w *Wall) Person(name string) (identityID, email string) {
 	return "wall-" + name, ""
 }
 
-// Fail makes the next requests fail with the statuses; 0 takes the message and
-// breaks the connection.
+// Fail makes the next requests fail with these statuses. The status 0 takes the
+// message and breaks the connection.
 func (w *Wall) Fail(statuses ...int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.faults = append(w.faults, statuses...)
 }
 
-// Hold makes requests wait until release is called, or until they are given up.
+// Hold makes requests wait until release is called, or until their callers give
+// up.
 func (w *Wall) Hold() (release func()) {
 	held := make(chan struct{})
 	w.mu.Lock()
@@ -106,7 +107,8 @@ func (w *Wall) Hold() (release func()) {
 	}
 }
 
-// wait returns when requests need not wait, and whether the request is still wanted.
+// wait returns when the request may continue. It reports false if the caller
+// gave up.
 func (w *Wall) wait(r *http.Request) bool {
 	w.mu.Lock()
 	held := w.held
@@ -122,7 +124,7 @@ func (w *Wall) wait(r *http.Request) bool {
 	}
 }
 
-// Heal makes the next requests work.
+// Heal removes all the faults, so the next requests work.
 func (w *Wall) Heal() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -163,7 +165,7 @@ func (w *Wall) serve(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hang puts a message up, or in the place of the one that hangs there.
+// hang puts up a message, in place of an earlier one of the same delivery.
 func (w *Wall) hang(method string, p post) {
 	w.sent[method+" "+p.Delivery]++
 	if i := slices.IndexFunc(w.posts, func(old post) bool { return old.Delivery == p.Delivery }); i >= 0 {
@@ -179,21 +181,22 @@ func (w *Wall) happened() {
 	w.changed = make(chan struct{})
 }
 
-// Changed is closed when something happens after the call.
+// Changed returns a channel that is closed when something happens after the
+// call.
 func (w *Wall) Changed() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.changed
 }
 
-// Sent counts how often a delivery was hung up anew.
+// Sent counts how often a delivery was put up as a new message.
 func (w *Wall) Sent(delivery string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.sent[http.MethodPost+" "+delivery]
 }
 
-// Seen lists what hangs for the person, the newest last.
+// Seen lists the messages that the person sees, the newest last.
 func (w *Wall) Seen(person string) []standin.Message {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -206,7 +209,7 @@ func (w *Wall) Seen(person string) []standin.Message {
 	return all
 }
 
-// Notices lists the notices that hang for the person.
+// Notices lists the notices behind the messages that the person sees.
 func (w *Wall) Notices(person string) []*notice.Notice {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -219,14 +222,14 @@ func (w *Wall) Notices(person string) []*notice.Notice {
 	return all
 }
 
-// Told are the words that the person got to hear.
+// Told returns the texts that the person was told.
 func (w *Wall) Told(person string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.told[person])
 }
 
-// Inbound says where the server takes requests.
+// Inbound sets the address at which the server takes requests.
 func (w *Wall) Inbound(url string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -242,7 +245,7 @@ func (w *Wall) Reply(person string, m standin.Message, r standin.Reply) error {
 	return w.Say(Click{ID: id, From: person, Delivery: m.ID, Answers: r.Answers, Text: r.Text})
 }
 
-// Click is something that a person sends.
+// Click is an answer that a person sends.
 type Click struct {
 	ID       string         `json:"id"`
 	From     string         `json:"from"`
@@ -279,7 +282,7 @@ func sign(secret, stamp string, body []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Say sends a click, and keeps what the person is told.
+// Say sends a click, and stores what the person is told.
 func (w *Wall) Say(c Click) error {
 	req, err := w.Request(c, time.Now())
 	if err != nil {

@@ -6,32 +6,33 @@ import (
 	"time"
 )
 
-// Fault is what goes wrong with a request.
+// Fault is a way in which a request fails.
 type Fault string
 
-// Faults of receivers.
+// These are the faults of receivers.
 const (
-	// None takes the request.
+	// None accepts the request.
 	None Fault = ""
-	// Drop cuts the connection before anything is said, DropAfter when the
-	// receiver has taken the request already.
+	// Drop closes the connection before a response. DropAfter does so after the
+	// receiver has accepted the request.
 	Drop      Fault = "drop"
 	DropAfter Fault = "drop_after"
-	// Truncate responds 200 and cuts the body off.
+	// Truncate responds 200 and cuts off the body.
 	Truncate Fault = "truncate"
-	// Fail is a 500, Busy a 503 and Limit a 429 that ask for a second.
+	// Fail responds 500. Busy responds 503 and Limit 429, and both ask to wait
+	// for one second.
 	Fail  Fault = "fail"
 	Busy  Fault = "busy"
 	Limit Fault = "limit"
-	// Slow takes the request after half a second, Hang never responds.
+	// Slow accepts the request after half a second. Hang never responds.
 	Slow Fault = "slow"
 	Hang Fault = "hang"
-	// Gone is a 410, Redirect leads elsewhere.
+	// Gone responds 410. Redirect leads to another address.
 	Gone     Fault = "gone"
 	Redirect Fault = "redirect"
 )
 
-// takes reports whether the receiver has what was sent.
+// takes reports whether the receiver has accepted the message.
 func (f Fault) takes() bool {
 	switch f {
 	case None, DropAfter, Truncate, Slow:
@@ -41,7 +42,7 @@ func (f Fault) takes() bool {
 	}
 }
 
-// respond behaves like the fault.
+// respond responds in the way of the fault.
 func (f Fault) respond(w http.ResponseWriter, req *http.Request) {
 	switch f {
 	case Drop, DropAfter:

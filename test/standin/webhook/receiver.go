@@ -1,6 +1,6 @@
-// Package webhook is a receiver of webhooks as its users write them: it
-// verifies the signature with the reference library, counts what it has seen
-// before by its id, and has the faults that receivers have.
+// Package webhook is a receiver of webhooks as users write it. It verifies the
+// signature with the reference library, counts repetitions by their id, and
+// fails in the ways in which receivers fail.
 package webhook
 
 import (
@@ -21,40 +21,43 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// Secret is the one that the receiver verifies by, unless it is given others.
+// Secret is the default secret that the receiver verifies with.
 const Secret = "whsec_" + "c3RhbmQtaW4gcmVjZWl2ZXIgb2Ygd2ViaG9va3M="
 
-// Attempt is one request that came.
+// Attempt is one received request.
 type Attempt struct {
 	ID, Type  string
 	Body      []byte
 	Header    http.Header
 	Signature string
-	// Number counts the requests, Try those with this id; both from 1.
+	// Number counts all requests. Try counts the requests with this id. Both
+	// start at 1.
 	Number, Try int
-	// Fault is the one that it met; empty where it was taken.
+	// Fault is the fault of the response. It is empty if the request was
+	// accepted.
 	Fault Fault
-	// Invalid says why its signature is none.
+	// Invalid says why the signature is not valid. It is nil if it is.
 	Invalid error
 }
 
-// Receiver takes webhooks.
+// Receiver accepts webhooks.
 type Receiver struct {
 	URL string
 
 	server *httptest.Server
 	mu     sync.Mutex
-	// secrets are all that the receiver takes.
+	// secrets are all the secrets that the receiver accepts.
 	secrets  []string
 	public   ed25519.PublicKey
 	fault    func(a *Attempt) Fault
 	attempts []Attempt
 	keep     bool
-	// taken counts by id what was responded 2xx to, types what of which type.
+	// taken counts the requests with a 2xx response, by id.
 	taken  map[string]int
 	came   int
 	forged int
-	// tries counts the requests by id, first is the body of the first of them.
+	// tries counts the requests by id. first is the hash of the first body with
+	// that id.
 	tries   map[string]int
 	first   map[string][sha256.Size]byte
 	changed int
@@ -63,7 +66,7 @@ type Receiver struct {
 	heard   chan struct{}
 }
 
-// event is the payload as far as the receiver reads it.
+// event is the part of the payload that the receiver reads.
 type event struct {
 	id   string
 	Type string `json:"type"`
@@ -74,7 +77,7 @@ type event struct {
 	} `json:"data"`
 }
 
-// New starts a receiver that ends with the test.
+// New starts a receiver that stops when the test ends.
 func New(tb testing.TB) *Receiver {
 	tb.Helper()
 	r := Start("127.0.0.1:0")
@@ -98,27 +101,28 @@ func Start(address string) *Receiver {
 	return r
 }
 
-// Close ends the receiver, and cuts what waits.
+// Close stops the receiver, and closes connections that wait.
 func (r *Receiver) Close() {
 	r.server.CloseClientConnections()
 	r.server.Close()
 }
 
-// Faults sets what becomes of a request that is signed well; nil takes all.
+// Faults sets the function that decides the fault of a validly signed request.
+// With nil, all of them are accepted.
 func (r *Receiver) Faults(fault func(a *Attempt) Fault) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fault = fault
 }
 
-// Secrets sets what the receiver verifies by.
+// Secrets sets the secrets that the receiver verifies with.
 func (r *Receiver) Secrets(secrets ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.secrets = secrets
 }
 
-// PublicKey has the receiver verify by a key, whpk_…, and no secret.
+// PublicKey makes the receiver verify with a key, whpk_…, and with no secret.
 func (r *Receiver) PublicKey(key string) error {
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(key, "whpk_"))
 	if err != nil {
@@ -130,42 +134,43 @@ func (r *Receiver) PublicKey(key string) error {
 	return nil
 }
 
-// Forget has the receiver count only, and keep no bodies.
+// Forget makes the receiver only count requests, and store no bodies.
 func (r *Receiver) Forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.keep = false
 }
 
-// Attempts are the requests that came.
+// Attempts returns the received requests.
 func (r *Receiver) Attempts() []Attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]Attempt(nil), r.attempts...)
 }
 
-// Taken counts by id what was responded 2xx to.
+// Taken counts the requests with a 2xx response, by id.
 func (r *Receiver) Taken() map[string]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.taken)
 }
 
-// Seqs are the numbers of the events that were taken, by id.
+// Seqs returns the sequence numbers of the accepted events, by id.
 func (r *Receiver) Seqs() map[string]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.seqs)
 }
 
-// Changed counts the requests whose body differs from the first with its id.
+// Changed counts the requests whose body differs from the first body with the
+// same id.
 func (r *Receiver) Changed() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.changed
 }
 
-// Came counts the requests.
+// Came counts the received requests.
 func (r *Receiver) Came() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,7 +184,7 @@ func (r *Receiver) Forged() int {
 	return r.forged
 }
 
-// Heard gets a value when something came.
+// Heard returns a channel that gets a value when a request arrives.
 func (r *Receiver) Heard() <-chan struct{} { return r.heard }
 
 func (r *Receiver) serve(w http.ResponseWriter, req *http.Request) {
@@ -203,7 +208,7 @@ func (r *Receiver) serve(w http.ResponseWriter, req *http.Request) {
 	fault.respond(w, req)
 }
 
-// note keeps the request and returns what becomes of it.
+// note stores the request, and returns the fault for its response.
 func (r *Receiver) note(a *Attempt) Fault {
 	var e event
 	if err := json.Unmarshal(a.Body, &e); err != nil && a.Invalid == nil {
@@ -239,7 +244,8 @@ func (r *Receiver) note(a *Attempt) Fault {
 	return a.Fault
 }
 
-// verify does what the reference library says: any secret that fits will do.
+// verify verifies the signature with the reference library. Any of the secrets
+// may match.
 func (r *Receiver) verify(a *Attempt) error {
 	r.mu.Lock()
 	secrets, public := r.secrets, r.public
@@ -259,7 +265,8 @@ func (r *Receiver) verify(a *Attempt) error {
 	return err
 }
 
-// verifyKey verifies v1a, which the reference library for Go does not know.
+// verifyKey verifies a v1a signature, which the reference library for Go does
+// not support.
 func verifyKey(public ed25519.PublicKey, a *Attempt) error {
 	signed := append([]byte(a.ID+"."+a.Header.Get(standardwebhooks.HeaderWebhookTimestamp)+"."), a.Body...)
 	for signature := range strings.SplitSeq(a.Signature, " ") {

@@ -10,18 +10,20 @@ import (
 
 var _ standin.Remote = (*Receiver)(nil)
 
-// Kind is that of the channel.
+// Kind returns the kind of the channel.
 func (r *Receiver) Kind() string { return "webhook" }
 
-// Settings are those of a channel that tells the receiver of every question.
+// Settings returns the settings of a channel that tells the receiver about
+// every question.
 func (r *Receiver) Settings() map[string]any {
 	return map[string]any{"url": r.URL, "events": []string{"*"}, "secret": Secret, "allow_private": true}
 }
 
-// Person returns nobody: programs receive webhooks.
+// Person returns no identity, because programs receive webhooks.
 func (r *Receiver) Person(string) (identityID, email string) { return "", "" }
 
-// Seen are the questions that the receiver heard of, closed when it heard that.
+// Seen returns the questions that the receiver heard of. A question is closed
+// when the receiver heard of its end.
 func (r *Receiver) Seen(string) []standin.Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,13 +66,13 @@ func (e event) closes() bool {
 	}
 }
 
-// Reply is refused: nobody answers by a webhook.
+// Reply returns an error, because nobody can answer a webhook.
 func (r *Receiver) Reply(string, standin.Message, standin.Reply) error {
 	return errors.New("webhooks go out only: there is nothing to reply to")
 }
 
-// Told is empty: there is nobody to be told.
+// Told returns nothing, because there are no people to tell.
 func (r *Receiver) Told(string) []string { return nil }
 
-// Inbound is not used: nothing comes back.
+// Inbound does nothing, because webhooks bring no answers back.
 func (r *Receiver) Inbound(string) {}
