@@ -20,7 +20,7 @@ const ToolForm = piece(() => import('./ToolForm').then((module) => module.ToolFo
 type Opened = Tool | 'snooze' | 'extend';
 const extensions = ['15m', '1h', '24h'] as const;
 
-/** What can be done with a question beside answering it. */
+/** Shows what the reader can do with a question besides answering it. */
 export function Tools({ question, onLeave }: { question: Question; onLeave?: () => void }) {
   const text = useText();
   const client = useQueryClient();

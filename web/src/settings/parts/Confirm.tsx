@@ -10,13 +10,13 @@ interface Props {
   title: string;
   /** What will happen. */
   children: ReactNode;
-  /** The word of the button that does it. */
+  /** The label of the button that does it. */
   yes: string;
   run: () => Promise<unknown>;
   onClose: () => void;
 }
 
-/** Asks before something is done that cannot be taken back. */
+/** Asks before something is done that cannot be undone. */
 export function Confirm({ title, children, yes, run, onClose }: Props) {
   const text = useText();
   const act = useMutation({ mutationFn: run, onSuccess: onClose });
