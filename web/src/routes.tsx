@@ -15,7 +15,7 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });
 const inShell = () => shell;
 
-// Each page is a chunk of its own; the inbox comes with the first load.
+// Each page is a chunk of its own, which loads when it is first opened.
 const routes = root.addChildren([
   createRoute({ getParentRoute: () => root, path: '/sign-in', validateSearch, component: lazyRouteComponent(() => import('@/sign-in/SignInPage')) }),
   shell.addChildren([

@@ -3,7 +3,7 @@ import { usePreference } from '@/shell/preferences';
 export const languages = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
 
-/** A text, a function that makes one from values, or several that belong together. */
+/** A text, a function that makes one from values, or several texts that belong together. */
 type Text = string | ((...values: never[]) => string) | readonly string[] | { readonly [key: string]: Text };
 type Same<M> = { [K in keyof M]: M[K] extends string ? string : M[K] extends (...values: never[]) => string ? M[K] : Same<M[K]> };
 
