@@ -1,5 +1,5 @@
-// What every journey needs: the real program, a real browser, and the pages and
-// complaints of both.
+// The tools that every journey needs: the real program, a real browser, and the
+// pages and complaints of both.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// How long journeys wait for what must happen. The event itself ends a wait. The limit only turns an endless wait into
-// a failure, so it is long, and the same for all waits.
+// The time limits of journeys. A wait ends when the awaited event comes. Its limit only turns an endless wait into a
+// failure, so it is long, and the same for all waits.
 import assert from 'node:assert/strict';
 
 const factor = Number(process.env.FERMATA_TEST_PATIENCE || 1);

@@ -50,7 +50,7 @@ class Worker {
     Object.assign(this, { worker, session, origin, registrationId, pushed: 0, last: Promise.resolve() });
   }
 
-  // Steps run one after the other: Chromium forgets a notification for good if
+  // Steps run one after the other. Chromium forgets a notification for good if
   // it is asked for the shown ones between storing and showing a new one.
   turn(work) {
     const mine = this.last.then(() => inTime(work(), 'the browser answers'));

@@ -3,8 +3,8 @@ import { onEvent } from './live';
 import { heardSince, readAgain } from './reads';
 
 // Lists that are read page by page, and all data about one thing, are read
-// again by rules of their own: not after every event, and at a pace that fits
-// their size. refreshByEvents does not know their keys.
+// again by rules of their own. They are not read after every event, but at a
+// pace that fits their size. refreshByEvents does not know their keys.
 
 const soonest = 250;
 /**

@@ -56,7 +56,8 @@ function tell(told: Told) {
     forgetHeard();
     resets.forEach((listener) => listener());
   } else if (told.state !== state) {
-    // The server replays the events of the gap, but another tab may have held the stream.
+    // The server replays the events of the gap, but another tab may have held the stream. So this tab may have missed
+    // some of them.
     if (told.state === 'open' && state === 'lost') resets.forEach((listener) => listener());
     state = told.state;
     states.forEach((listener) => listener());
@@ -83,7 +84,8 @@ export function startLive(): void {
     follow(spread);
     return new Promise<never>(() => undefined);
   });
-  // A tab that opens later gets no message about the state of the stream, so it assumes one.
+  // A tab that opens later gets no message about the state of the stream. It assumes that the stream is open, unless
+  // the browser is offline.
   if (state === 'connecting') tell({ state: navigator.onLine ? 'open' : 'lost' });
 }
 
@@ -129,7 +131,7 @@ const nouns: Record<string, string[]> = {
   delivery: ['deliveries', 'channels'],
 };
 
-/** Marks the queries as stale that events concern. A burst of events counts once. */
+/** Marks queries as stale when events concern them. A burst of events counts once. */
 export function refreshByEvents(client: QueryClient): () => void {
   const old = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;

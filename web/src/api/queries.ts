@@ -22,14 +22,14 @@ export const queryClient = new QueryClient({
 noteReads(queryClient);
 
 /**
- * The address that the page is about to load. The page lives on until the next one is there, and nothing that it learns
+ * The address that the page is about to load. The page lives on until the next one is there. Nothing that it learns
  * meanwhile may lead it back.
  */
 let destination: string | undefined;
 
 /**
- * Deletes the stored inbox of the person who used the page, and loads the page for the person who is signed in now:
- * `path`, or this page if no path is given.
+ * Leaves the page, because another person is signed in now. It deletes the stored inbox of the person before, and loads
+ * `path`, or this page again if no path is given.
  */
 export async function startAnew(path?: string): Promise<void> {
   destination ??= path;

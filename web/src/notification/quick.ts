@@ -14,8 +14,8 @@ const most = 4;
 /**
  * Returns the answers that one press may give where only a summary of the
  * question is shown. A question that must be read in full is answered on its
- * own page: one with an action, a preview, a text, a danger, a high risk, a
- * signature or several items.
+ * own page. Such a question has an action, a preview, a text, a danger, a high
+ * risk, a signature or several items.
  */
 export function quickAnswers(question: Question, words: { yes: string; no: string; approve: string; reject: string }): Quick[] {
   const [item] = question.items;

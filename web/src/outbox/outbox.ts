@@ -111,10 +111,7 @@ async function deliver(entry: Entry): Promise<Entry> {
   }
 }
 
-/**
- * Returns the request body. The action is inserted as text, because parsing and writing it again could change its
- * bytes.
- */
+/** Returns the request body. The action is inserted as text, because parsing and writing it again could change it. */
 export function withAction(body: Answer, action?: string): string {
   const rest = JSON.stringify(body);
   return action === undefined ? rest : `${rest.slice(0, -1)}${rest === '{}' ? '' : ','}"action":${action}}`;
@@ -157,8 +154,8 @@ async function takeUp(): Promise<void> {
   const left = (await (await open())?.getAll('answers')) ?? [];
   for (const entry of left) {
     if (entry.by !== keptFor() || entries.some((each) => each.key === entry.key)) continue;
-    // If the connection was cut, it is not known whether the server got the answer. The idempotency key makes a
-    // repetition safe.
+    // If the connection was cut, the server may or may not have the answer. The idempotency key makes it safe to
+    // repeat.
     show(entry.state === 'sending' ? { ...entry, state: 'queued', waited: true } : entry);
   }
 }

@@ -53,9 +53,9 @@ export async function removeAny(id: string): Promise<void> {
 
 /**
  * Brings this browser and the server into agreement. A subscription that ended
- * or was made with another key is made anew. The subscription of another person
- * is ended. So is one whose device the server has removed, because its sign-in
- * ended or a person removed it.
+ * or was made with another key is made anew. A subscription of another person
+ * is ended. So is a subscription whose device the server has removed, because
+ * its sign-in ended or a person removed it.
  */
 export async function renewDevice(member: string): Promise<void> {
   const kept = await keptDevice();

@@ -13,8 +13,7 @@ import type { AnswerState } from './useAnswer';
 export function ActionEditor({ question, answer }: { question: Question; answer: AnswerState }) {
   const text = useText();
   const asked = useMemo(() => setOut(question.action_text ?? ''), [question.action_text]);
-  // Invisible characters are shown as escapes. A text field would show them as they are, and some reverse the text that
-  // follows.
+  // Invisible characters are shown as escapes. A text field would show them as they are, and some reverse later text.
   const original = useMemo(() => escaped(asked), [asked]);
   const [words, setWords] = useState(answer.action === undefined || answer.action === asked ? original : answer.action);
   const valid = isJSON(words);

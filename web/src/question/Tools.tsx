@@ -94,8 +94,7 @@ function SnoozeTimes({ deadline, onPick }: { deadline?: string; onPick: (until: 
   const text = useText();
   const time = useTime();
   const [times] = useState(() => snoozeTimes(new Date(), deadline ? new Date(deadline) : undefined));
-  // A label with a fixed hour, such as "Tonight, 18:00", gets at most the day. A label relative to now gets the clock
-  // time.
+  // Labels with a fixed hour, such as "Tonight, 18:00", get at most the day. Labels relative to now get the time.
   const exactly = (name: string, at: number) => (name.startsWith('in') ? time.clock(at) : name === 'tonight' ? '' : time.day(at));
   const labels = { in15m: text.in15m, in1h: text.in1h, tonight: text.tonight, tomorrow: text.tomorrow, monday: text.monday };
   useCommands(times.map(({ name, at }, n) => ({ id: `snooze-${name}`, title: labels[name], group: text.snooze, keys: [String(n + 1)], run: () => onPick(at.toISOString()) })));

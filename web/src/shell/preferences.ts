@@ -4,7 +4,7 @@ import type { Language } from '@/text/language';
 /** The settings of a reader for this browser. */
 export interface Preferences {
   language: 'system' | Language;
-  /** Whether single keys run commands. WCAG 2.1.4 requires that people can turn them off. */
+  /** Whether single keys run commands. WCAG 2.1.4 requires a way to turn them off. */
   keys: boolean;
   contrast: 'system' | 'more';
   motion: 'system' | 'less';

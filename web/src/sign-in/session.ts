@@ -8,7 +8,7 @@ import { own } from '@/offline/kept';
 
 type Told = 'in' | 'out';
 
-/** What happens to unsent answers: they wait here for their author, or they are deleted. */
+/** The choice for unsent answers: they wait here for their author, or they are deleted. */
 export type Unsent = 'keep' | 'discard';
 
 type Ending = (unsent: Unsent) => void | Promise<void>;

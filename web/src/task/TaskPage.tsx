@@ -98,7 +98,7 @@ function TaskView({ task, address }: { task: Task; address: string }) {
   );
 }
 
-/** Shows for whom a task waits, since when, until when, and what happens then. */
+/** Shows which people a task waits for, since when, until when, and what happens then. */
 function WhoWaits({ task, run }: { task: Task; run: Run | undefined }) {
   const text = useWaitingText();
   const page = usePageText();

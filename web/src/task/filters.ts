@@ -27,7 +27,7 @@ export type Sort = (typeof sorts)[number];
 export const stands = ['ready', 'working', 'needs_person', 'done', 'blocked', 'deferred', 'failed', 'cancelled', 'skipped'] as const;
 export type Stand = (typeof stands)[number];
 
-/** What the address says about the tasks to show. */
+/** The filters and the order of tasks, as the address gives them. */
 export interface Filters {
   q: string;
   project: string;

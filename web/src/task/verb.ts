@@ -1,7 +1,7 @@
 import type { Task } from '@/api/types';
 import { columnOf } from './filters';
 
-/** What a person can do with a task besides reading it and writing to it. */
+/** The actions of a person on a task, besides reading it and writing to it. */
 export type Verb = 'pause' | 'resume' | 'defer' | 'reopen' | 'priority' | 'labels' | 'cancel';
 
 /** Reports whether a person paused the task. It waits until a person hands it back. */

@@ -12,7 +12,7 @@ export interface Reader {
   me?: string;
 }
 
-/** Returns one sentence: for whom the task waits, since when, until when, and what happens then. */
+/** Returns one sentence: which people the task waits for, since when, until when, and what happens then. */
 export function waitingSentence(task: Task, run: Run | undefined, reader: Reader): string {
   const { text } = reader;
   const since = sinceOf(task.waiting?.since ?? (task.state === 'in_progress' ? (run?.started_at ?? task.updated_at) : task.updated_at), reader);

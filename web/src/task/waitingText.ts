@@ -1,6 +1,6 @@
 import { catalogue, plural } from '@/text/language';
 
-/** The texts of the sentence that says for whom a task waits. */
+/** The texts of the sentence that says which people a task waits for. */
 export const useWaitingText = catalogue({
   en: {
     anyone: 'anyone who may answer',

@@ -20,7 +20,7 @@ export function catalogue<M extends Record<string, Text>>(texts: { en: M; de: Sa
   };
 }
 
-/** Returns the language that the reader chose, or else the browser's language if Fermata has it. */
+/** Returns the language that the reader chose, or else the browser's language if Fermata has texts for it. */
 export function useLanguage(): Language {
   const [chosen] = usePreference('language');
   return chosen === 'system' ? systemLanguage() : chosen;

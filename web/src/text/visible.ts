@@ -1,6 +1,6 @@
 // Characters that people cannot see also decide what runs. So the page shows
-// the code of each invisible character, of each one that reverses the direction
-// of a text, and of each letter that looks like another one.
+// the code of each character that is invisible, reverses the direction of a
+// text, or looks like another letter.
 
 export interface Part {
   text: string;

@@ -5,7 +5,7 @@ const patience = 3_000;
 
 /**
  * Returns a part of a page that is loaded when it is first needed. Without a
- * connection the part is absent, and the load is repeated: a missing part must
+ * connection the part is absent, and the load is repeated. A missing part must
  * not take away the page on which the reader works.
  */
 export function piece<P>(load: () => Promise<ComponentType<P>>): LazyExoticComponent<ComponentType<P>> {

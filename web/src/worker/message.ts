@@ -12,7 +12,7 @@ export interface Message {
   stays?: boolean;
   question?: string;
   delivery?: string;
-  /** The member to whom the message is addressed. Its buttons answer only in this person's session. */
+  /** The member who gets the message. Its buttons answer only in this person's session. */
   member?: string;
   actions?: Button[];
   action_hash?: string;

@@ -1,8 +1,8 @@
 import { wordsFor, type Button, type Message } from './message';
 import { show } from './show';
 
-// A button answers through the same endpoint as the page: with the browser's
-// session, with a key that counts once, and with the hash of what was shown. It
+// A button answers through the same endpoint as the page. The request has the
+// browser's session, a key that counts once, and the hash of what was shown. It
 // names the person to whom the notification was addressed. The server refuses
 // the answer if another person is signed in by now. If an answer fails, the
 // question's page opens.
@@ -39,7 +39,7 @@ async function settle(message: Message, call: Promise<Response>, done: (reply: R
 }
 
 async function post({ question = '', delivery = '', member }: Message, verb: 'answer' | 'undo', action: string, body: unknown): Promise<Response> {
-  // A notification of an older server does not name the person to whom it is addressed.
+  // A notification of an older server does not name its recipient.
   if (!member) throw new Error('the notification names nobody');
   return fetch(`/v1/questions/${encodeURIComponent(question)}/${verb}`, {
     method: 'POST', credentials: 'same-origin', signal: AbortSignal.timeout(patience), body: JSON.stringify(body),

@@ -21,7 +21,7 @@ import classes from './Workflow.module.css';
 
 const CodeField = piece(() => import('./CodeField').then((module) => module.CodeField));
 
-/** How long nothing must be typed before the definition is checked, in milliseconds. */
+/** The pause in typing after which the definition is checked, in milliseconds. */
 const rest = 500;
 
 interface Props {

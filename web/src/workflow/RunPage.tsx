@@ -119,7 +119,7 @@ function AskedBeside({ id }: { id: string }) {
   return <Group gap="xs"><Text size="sm">{text.asksBeside}:</Text>{link}{data && <StatusBadge question={data} />}</Group>;
 }
 
-/** Shows in a sentence for whom the run waits, with the tasks for which it waits, or how it ended. */
+/** Shows in a sentence which people and tasks the run waits for, or how it ended. */
 function WhoWaits({ run, failed }: { run: Run; failed: number }) {
   const text = useText();
   const time = useTime();

@@ -19,7 +19,10 @@ const faces: Record<Stand, { icon: IconName; look: string }> = {
   none: { icon: 'more', look: 'calm' },
 };
 
-/** Returns the state of a step as people say it, which includes for whom or what it waits. */
+/**
+ * Returns the state of a step as people say it. For a waiting step, it tells a wait for a person from a wait for a
+ * task.
+ */
 export function standOf(step: Pick<Step, 'state' | 'question_id' | 'child_id'> | undefined): Stand {
   if (!step) return 'none';
   if (step.state !== 'waiting') return step.state;

@@ -14,7 +14,7 @@ export const stands = {
 } as const satisfies Record<string, readonly Run['state'][]>;
 export type Stand = keyof typeof stands;
 
-/** What the address says about the runs to show. */
+/** The filters of runs, as the address gives them. */
 export interface RunFilters {
   workflow: string;
   stand?: Stand;

@@ -3,7 +3,7 @@ import type { Input } from './api';
 /** The text that was typed for each input. A choice is kept as text, too. */
 export type Typed = Record<string, string>;
 
-/** What can be wrong with a value. */
+/** The ways in which a value can be wrong. */
 export type Wrong = 'needed' | 'number' | 'object' | 'array' | 'json';
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -6,12 +6,12 @@ import { groupBy } from './group';
 export interface Progress {
   /** The newest occurrence of the step. */
   step: Step;
-  /** How often the run came to the step. */
+  /** The number of times that the run came to the step. */
   times: number;
   items: Items;
 }
 
-/** How many items of a foreach there are, are done and have failed. */
+/** The number of items of a foreach: all, done, and failed. */
 export interface Items {
   all: number;
   done: number;

@@ -8,7 +8,7 @@ import { useText } from './text';
 
 interface Props {
   title: string;
-  /** What will happen. */
+  /** The text that says what will happen. */
   children: ReactNode;
   /** The label of the button that does it. */
   yes: string;
