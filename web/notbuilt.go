@@ -26,6 +26,6 @@ func notBuilt(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusNotImplemented)
-	// The client may be gone, and then no one can be told.
+	// The client may be gone, so the error is ignored.
 	_, _ = io.WriteString(w, notBuiltPage)
 }

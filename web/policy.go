@@ -11,8 +11,8 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// protect sets the headers that isolate a page from other sites. A nonce, if there is one, is added to the policy for
-// styles.
+// protect sets the headers that isolate a page from other sites. A nonce, if
+// there is one, is added to the policy for styles.
 func protect(h http.Header, nonce string) {
 	p := policy
 	if nonce != "" {

@@ -65,7 +65,8 @@ func (s *site) servePage(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// serveFile serves the file with this name. It returns false and writes nothing if there is no such file.
+// serveFile serves the file with this name. It returns false and writes nothing
+// if there is no such file.
 func (s *site) serveFile(w http.ResponseWriter, r *http.Request, name string) bool {
 	if strings.HasPrefix(path.Base(name), ".") || strings.HasSuffix(name, compressed) {
 		return false
@@ -105,7 +106,8 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-// types maps file extensions to media types, so that they do not depend on the machine's own table.
+// types maps file extensions to media types, so that they do not depend on the
+// machine's own table.
 var types = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
 	".png": "image/png", ".woff2": "font/woff2", ".webmanifest": "application/manifest+json", ".json": "application/json",

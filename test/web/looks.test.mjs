@@ -5,8 +5,8 @@ import { after, approval, assertCalm, before, focused, item, launch, newContext,
 import { assertSoundEverywhere } from './sound.mjs';
 
 /**
- * These looks change how long words are and which colors they have. The widest and the narrowest window are enough to
- * show it.
+ * These looks change how long words are and which colors they have. The widest
+ * and the narrowest window are enough to show it.
  */
 const wideAndNarrow = [1440, 360];
 let server, browser;

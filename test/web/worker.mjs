@@ -78,14 +78,14 @@ class Worker {
   }
 
   /**
-   * Does what a browser does after it replaced its subscription. The browser hands the new one over, or does not.
-   * Returns what went wrong.
+   * Does what a browser does after it replaced its subscription. The browser
+   * hands the new one over, or does not. Returns what went wrong.
    */
   renewed(subscription, handedOver) {
     return this.worker.evaluate(async ([given, handed]) => {
       const fresh = { ...given, toJSON: () => ({ ...given, expirationTime: null }) };
-      // If none is handed over, the worker subscribes with the service of the browser's maker. Here this is the test's
-      // own push service.
+      // If none is handed over, the worker subscribes with the service of the
+      // browser's maker. Here this is the test's own push service.
       PushManager.prototype.subscribe = async ({ userVisibleOnly, applicationServerKey }) => {
         if (!userVisibleOnly || !applicationServerKey) throw new DOMException('not like this', 'NotAllowedError');
         return fresh;

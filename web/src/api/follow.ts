@@ -8,8 +8,8 @@ import { heardSince, readAgain } from './reads';
 
 const soonest = 250;
 /**
- * The delay for each further page, in milliseconds. A long list is read again page by page, and this must not keep the
- * server busy.
+ * The delay for each further page, in milliseconds. A long list is read again
+ * page by page, and this must not keep the server busy.
  */
 const perPage = 400;
 

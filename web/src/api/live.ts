@@ -56,8 +56,8 @@ function tell(told: Told) {
     forgetHeard();
     resets.forEach((listener) => listener());
   } else if (told.state !== state) {
-    // The server replays the events of the gap, but another tab may have held the stream. So this tab may have missed
-    // some of them.
+    // The server replays the events of the gap, but another tab may have held
+    // the stream. So this tab may have missed some of them.
     if (told.state === 'open' && state === 'lost') resets.forEach((listener) => listener());
     state = told.state;
     states.forEach((listener) => listener());
@@ -84,8 +84,8 @@ export function startLive(): void {
     follow(spread);
     return new Promise<never>(() => undefined);
   });
-  // A tab that opens later gets no message about the state of the stream. It assumes that the stream is open, unless
-  // the browser is offline.
+  // A tab that opens later gets no message about the state of the stream. It
+  // assumes that the stream is open, unless the browser is offline.
   if (state === 'connecting') tell({ state: navigator.onLine ? 'open' : 'lost' });
 }
 

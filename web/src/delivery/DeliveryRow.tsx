@@ -19,7 +19,7 @@ interface Props {
   delivery: Delivery;
   /** Whether the reader may send the message again. */
   may: boolean;
-  /** Whether the row is among messages about other questions. */
+  /** Whether the row stands among messages about other questions. */
   among?: boolean;
 }
 

@@ -12,7 +12,7 @@ export function KeyScope({ children }: { children: ReactNode }) {
 
 const Awake = createContext(true);
 
-/** Activates the commands within it only while it is on. Parts of a page use it that are one among several. */
+/** Activates the commands within it only while it is on. Use it for one of several things on a page. */
 export function KeysWhile({ on, children }: { on: boolean; children: ReactNode }) {
   return <Awake value={on}>{children}</Awake>;
 }

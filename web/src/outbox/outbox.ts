@@ -154,8 +154,8 @@ async function takeUp(): Promise<void> {
   const left = (await (await open())?.getAll('answers')) ?? [];
   for (const entry of left) {
     if (entry.by !== keptFor() || entries.some((each) => each.key === entry.key)) continue;
-    // If the connection was cut, the server may or may not have the answer. The idempotency key makes it safe to
-    // repeat.
+    // If the connection was cut, the server may or may not have the answer. The
+    // idempotency key makes it safe to repeat.
     show(entry.state === 'sending' ? { ...entry, state: 'queued', waited: true } : entry);
   }
 }

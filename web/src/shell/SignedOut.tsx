@@ -10,8 +10,8 @@ import { useText } from './text';
 const SignInDialog = piece(() => import('@/sign-in/SignInDialog').then((module) => module.default));
 
 /**
- * Handles the message of another tab. After a sign-in, the page asks anew who is signed in. After a sign-out, nothing
- * of the person stays here either.
+ * Handles the message of another tab. After a sign-in, the page asks anew who
+ * is signed in. After a sign-out, nothing of the person stays here either.
  */
 function heardOf(told: 'in' | 'out') {
   if (told === 'in') void queryClient.invalidateQueries();

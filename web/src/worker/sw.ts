@@ -61,15 +61,16 @@ async function page(request: Request): Promise<Response> {
 }
 
 /**
- * Reports whether a page is the shell. A page that the server marks as no-store is not, such as that of an answer link.
+ * Reports whether a page is the shell. A page that the server marks as no-store
+ * is not, such as that of an answer link.
  */
 function isShell(fresh: Response): boolean {
   return fresh.ok && (fresh.headers.get('Content-Type') ?? '').startsWith('text/html') && !(fresh.headers.get('Cache-Control') ?? '').includes('no-store');
 }
 
 /**
- * Returns a file. A file with a hash in its name never changes, so it comes from the cache first. The few others come
- * from the network first.
+ * Returns a file. A file with a hash in its name never changes, so it comes
+ * from the cache first. The few others come from the network first.
  */
 async function file(request: Request): Promise<Response> {
   const cache = await caches.open(shell);

@@ -164,7 +164,7 @@ export function changeOf(properties: readonly Property[], stored: Record<string,
 }
 
 /**
- * Writes a description from a schema as a sentence. A beginning that is not a word, such as a prefix or a path, stays
- * as it is typed.
+ * Writes a description from a schema as a sentence. A beginning that is not a
+ * word, such as a prefix or a path, stays as it is typed.
  */
 export const sentence = (words: string) => (/^[a-z]+[ ,]/.test(words) ? words.charAt(0).toUpperCase() + words.slice(1) : words) + (/[.!?…:]$/.test(words) ? '' : '.');
