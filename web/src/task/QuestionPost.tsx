@@ -17,8 +17,8 @@ import { Moved, useNameOf, When } from './ThreadPost';
 import classes from './thread.module.css';
 
 /**
- * Shows a question at the time when it was asked. The reader can answer it here while it is open. After that, it is
- * shown with its answer.
+ * Shows a question at its place in the thread. The reader can answer it here while it is open. After that, it is shown
+ * with its answer.
  */
 export function QuestionPost({ entry, question }: { entry: Entry; question: Question }) {
   return question.status === 'pending' ? <OpenQuestion question={question} /> : <ClosedQuestion entry={entry} question={question} />;

@@ -114,7 +114,7 @@ function Report({ entry, bar }: { entry: Entry; bar?: boolean }) {
   );
 }
 
-/** Shows how a question ended, at the time when it ended. */
+/** Shows how a question ended, at the place of its end in the thread. */
 function ResolutionPost({ entry, question }: { entry: Entry; question: Entry['question'] }) {
   const text = usePageText();
   const words = useQuestionText();

@@ -1,6 +1,7 @@
-// A run writes its output for a terminal. Colours are kept. All other commands
-// to a terminal are not obeyed: to clear the screen, move the cursor, rename
-// the window or open links. They are shown as a mark, or as they were written.
+// A run writes its output for a terminal. Colours are kept. All other terminal
+// commands are ignored, such as those that clear the screen, move the cursor,
+// rename the window or open links. They are shown as a mark, or as they were
+// written.
 
 export interface Look {
   colour?: number;
@@ -10,7 +11,7 @@ export interface Look {
   underline?: boolean;
 }
 
-/** A piece of text with one look; a mark stands for a command that was not obeyed. */
+/** A piece of text with one look. A mark stands for a command that was ignored. */
 export interface Piece extends Look {
   text: string;
   mark?: boolean;
