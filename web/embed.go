@@ -11,8 +11,8 @@ import (
 //go:embed all:dist
 var built embed.FS
 
-// Handler serves the interface, or, in a program that was built without it, a
-// page that says how to build it.
+// Handler returns the handler that serves the interface. In a program that was
+// built without the interface, it serves a page that says how to build it.
 func Handler() http.Handler {
 	dist, err := fs.Sub(built, "dist")
 	if err != nil {

@@ -16,7 +16,7 @@ const notBuiltPage = `<!doctype html>
 <p>and start <code>bin/fermata serve</code> again. Until then answer in the terminal with <code>fermata inbox</code>.</p>
 `
 
-// notBuilt serves a page that says how to get the interface.
+// notBuilt serves a page that says how to build the interface.
 func notBuilt(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header(), "")
 	if !wantsPage(r) && r.URL.Path != "/" {
@@ -26,6 +26,6 @@ func notBuilt(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusNotImplemented)
-	// The client may be gone; there is nobody to tell.
+	// The client may be gone, so the error is ignored.
 	_, _ = io.WriteString(w, notBuiltPage)
 }

@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// policy lets the page load what this server serves, and nothing else. No
-// script stands in the page itself. The only styles that do are those with the
-// nonce of the reply; attributes with styles are refused.
+// policy is the Content-Security-Policy: the page may load only what this
+// server serves, and data: images. The page has no inline scripts. An inline
+// style needs the nonce of the reply, and style attributes are refused.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// protect sets the headers that keep a page to itself.
+// protect sets the headers that isolate a page from other sites. A nonce, if
+// there is one, is added to the policy for styles.
 func protect(h http.Header, nonce string) {
 	p := policy
 	if nonce != "" {

@@ -14,14 +14,14 @@ import (
 // page is the document that every address of the interface shows.
 const page = "index.html"
 
-// noncePlace is where the page gets the nonce of its reply: the styles that
-// Mantine writes at run time carry it.
+// noncePlace is the placeholder in the page for the nonce of its reply. The
+// styles that Mantine writes at run time carry this nonce.
 const noncePlace = "__CSP_NONCE__"
 
-// New returns a handler that serves the files of a built interface. Names
-// below assets carry a hash of their content and are kept for ever; all else
-// is asked for again each time. An address without a file gets the page, which
-// knows what to show there.
+// New returns a handler that serves the files of a built interface. File names
+// below assets contain a hash of the content, so browsers may cache them for
+// ever. Browsers ask for all other files again each time. An address without a
+// file gets the page, which knows what to show there.
 func New(files fs.FS) http.Handler {
 	index, err := fs.ReadFile(files, page)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wantsPage reports whether somebody opens the address in a browser.
+// wantsPage reports whether a browser opens the address as a page.
 func wantsPage(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
@@ -65,7 +65,8 @@ func (s *site) servePage(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// serveFile reports whether there is such a file.
+// serveFile serves the file with this name. It returns false and writes nothing
+// if there is no such file.
 func (s *site) serveFile(w http.ResponseWriter, r *http.Request, name string) bool {
 	if strings.HasPrefix(path.Base(name), ".") || strings.HasSuffix(name, compressed) {
 		return false
@@ -92,7 +93,7 @@ func (s *site) serveFile(w http.ResponseWriter, r *http.Request, name string) bo
 	return true
 }
 
-// compressed ends the name of a file's gzip copy.
+// compressed is the suffix of a file's gzip copy.
 const compressed = ".gz"
 
 func acceptsGzip(r *http.Request) bool {
@@ -105,7 +106,8 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-// types does not depend on what the machine knows of file names.
+// types maps file extensions to media types, so that they do not depend on the
+// machine's own table.
 var types = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
 	".png": "image/png", ".woff2": "font/woff2", ".webmanifest": "application/manifest+json", ".json": "application/json",

@@ -18,8 +18,8 @@ var files = fstest.MapFS{
 	"assets/main-1a.js.gz": {Data: []byte("packed")},
 }
 
-// get asks as a browser does when somebody opens the address, or, with a
-// header, as what that header says.
+// get sends a request as a browser does when a person opens the address. The
+// headers replace those of the browser.
 func get(t *testing.T, h http.Handler, path string, headers ...string) (*httptest.ResponseRecorder, string) {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, path, nil)

@@ -1,4 +1,4 @@
-// A person answers by the link of a mail: on a phone, without a script, and
+// A person answers with the link of a mail: on a phone, without a script, and
 // without signing in.
 import assert from 'node:assert/strict';
 import { after, approval, assertCalm, before, focused, item, launch, newContext, open, schemes, shoot, test, until, visit } from './harness.mjs';
@@ -24,7 +24,7 @@ after(async () => {
   postbox.stop();
 });
 
-/** Asks, and returns the question with the link that the mail about it has. */
+/** Asks a question, and returns it with the link in the mail about it. */
 async function asked(question) {
   const from = postbox.mails.length;
   const q = await server.ask({ risk: 'low', assignees: ['ada'], ...question });
@@ -36,7 +36,7 @@ async function asked(question) {
   return { q, url: server.named + path };
 }
 
-/** What a page without scripts shows is examined in one that has them: axe is a script. */
+/** Checks a page without scripts. Its content is copied to a page with scripts, because axe is a script. */
 async function sound(page, name, scheme = 'light') {
   copies[scheme] ??= await (await newContext(browser, { viewport: { width: 360, height: 780 }, colorScheme: scheme })).newPage();
   await copies[scheme].setContent(await page.content());

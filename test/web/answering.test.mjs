@@ -188,7 +188,7 @@ test('what was read before an answer was taken back does not show it as given', 
   await page.keyboard.press('z');
   await until(async () => assert.equal((await server.question(id)).held, undefined));
   await page.getByText('Taken back. The question is open again.').waitFor();
-  // The list and the question beside it read it again.
+  // The list and the question beside it read the question again.
   await until(() => assert.ok(reads >= 2));
   release();
   await server.allowUndo(1);
@@ -210,7 +210,7 @@ test('an answer that could not be taken back says so, and can still be taken bac
   await bar.waitFor();
   await page.unroute('**/undo');
   assert.ok((await server.question(id)).held);
-  // What is told in passing does not cover the bar.
+  // A notification does not cover the bar.
   await page.getByRole('button', { name: 'Undo' }).click();
   await until(async () => assert.equal((await server.question(id)).held, undefined));
   await bar.waitFor({ state: 'detached' });

@@ -1,5 +1,5 @@
 // Measures how fast the inbox is with many open questions, in a real browser.
-// test/bench runs it and writes what it prints, one JSON object a line, into
+// test/bench runs it and writes its output, one JSON object a line, into
 // docs/benchmarks.md.
 import { approval, launchWhole, startServer } from './harness.mjs';
 
@@ -23,7 +23,7 @@ await Promise.all(Array.from({ length: 16 }, async () => {
 const browser = await launchWhole();
 const page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage();
 await page.addInitScript(() => {
-  // Told after the frame that shows a change was painted.
+  // Resolves after the browser has painted the frame that shows a change.
   window.painted = (began) => new Promise((resolve) => requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => resolve(performance.now() - began);
@@ -55,7 +55,7 @@ const script = await page.evaluate(() => performance.getEntriesByType('resource'
 if (process.env.DEBUG_SIZES) console.error(await page.evaluate(() => performance.getEntriesByType('resource').filter((e) => /js$/.test(e.name)).map((e) => e.encodedBodySize + ' ' + e.name.split('/').pop())));
 tell('compressed script of the first load', `${(script / 1024).toFixed(0)} KB`, '≤ 200 KB', script <= 200 * 1024);
 
-// Each check arms the page before the key is pressed.
+// Each check prepares the page before the key is pressed.
 const checks = {
   moved: () => page.evaluate(() => {
     const was = window.selected();

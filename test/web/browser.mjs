@@ -1,4 +1,4 @@
-// The browser of a journey, and what its pages say.
+// The browser of a journey, and the messages of its pages.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,14 +9,17 @@ const require = createRequire(new URL('../../web/package.json', import.meta.url)
 const { chromium } = require('playwright-core');
 const shots = process.env.FERMATA_TEST_SHOTS;
 
-/** They keep Chromium to the pages of the test: it fetches nothing for itself. */
+/** These flags keep Chromium to the pages of the test, so that it fetches nothing for itself. */
 const flags = [
   '--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run', '--disable-quic',
 ];
 
 const whole = () => process.env.FERMATA_TEST_CHROMIUM ?? '/usr/bin/chromium';
 
-/** Chromium without a window is quicker at everything; Debian has it as a package of its own. */
+/**
+ * Returns the path of a Chromium without windows, which is quicker at everything. Debian has it as a package of its
+ * own.
+ */
 function headless() {
   const named = process.env.FERMATA_TEST_CHROMIUM_HEADLESS;
   if (named) return named;
@@ -24,13 +27,19 @@ function headless() {
   return found ?? whole();
 }
 
-/** The browser that shows pages: the one that the journeys share, or where it is gone or there is none, one of this journey. */
+/**
+ * Returns the browser that shows pages: the one that the journeys share. If it is gone or there is none, this journey
+ * starts its own.
+ */
 export const launch = async () => {
   const shared = process.env.FERMATA_TEST_BROWSER;
   return (shared && (await chromium.connect(shared, { timeout: patience }).catch(() => undefined))) || chromium.launch(plain());
 };
 
-/** Starts a browser for others to share; each has windows of its own in it, and takes them along when it goes. */
+/**
+ * Starts a browser that the journeys share. Each journey has windows of its own in it, which close when the journey
+ * ends.
+ */
 export const launchShared = () => chromium.launchServer({ ...plain(), host: '127.0.0.1' });
 
 /** These flags leave out V8's optimizing compiler. Its work does not pay for pages that live for seconds. */
@@ -41,12 +50,12 @@ const plain = () => ({ executablePath: headless(), args: quick, timeout: patienc
 /** Starts the browser that also shows notifications and takes pushes. */
 export const launchWhole = () => chromium.launch({ executablePath: whole(), args: flags, timeout: patience });
 
-/** The pages that are open; what fails a test is looked up there. */
+/** The open pages. When a test fails, their messages are shown. */
 export const pages = new Set();
 
 /**
- * Opens a window of its own, whose pages are patient and remember what they said. They have no service worker, unless
- * the options allow it: it would fetch and keep all files anew for each window.
+ * Opens a window of its own. Its pages have the long time limits and record their messages. They have no service
+ * worker, unless the options allow it: it would fetch and keep all files anew for each window.
  */
 export async function newContext(browser, options = {}) {
   const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block', ...options });
@@ -72,10 +81,10 @@ function remember(page) {
   page.on('framenavigated', (frame) => frame === page.mainFrame() && page.loading.clear());
 }
 
-/** It is answered when something happens, and no page waits for it. */
+/** Reports whether a request is answered only when something happens. No page waits for such a request. */
 const isHeldOpen = (request) => /\/v1\/events\b|[?&]wait=/.test(request.url());
 
-/** A page whose complaints fail the journey at its end. */
+/** Opens a page whose complaints fail the journey at its end. */
 export async function open(browser, url, { width = 1440, height = 900, scheme = 'light', wait = 'h1', context, serviceWorkers = 'block', quiet = /ERR_|Failed to load resource/ } = {}) {
   const owner = context ?? (await newContext(browser, { viewport: { width, height }, colorScheme: scheme, serviceWorkers }));
   const page = await owner.newPage();
@@ -89,14 +98,14 @@ export async function open(browser, url, { width = 1440, height = 900, scheme = 
   return page;
 }
 
-/** What waits until it is released. */
+/** Returns a promise that waits, and the function that releases it. */
 export function gate() {
   let release;
   const held = new Promise((resolve) => (release = resolve));
   return { held, release };
 }
 
-/** Holds the streams of events of a page, or of a context's pages, until the returned function is called. */
+/** Holds the event streams of a page, or of a context's pages, until the returned function is called. */
 export async function holdStreams(owner) {
   const { held, release } = gate();
   await owner.route('**/v1/events*', async (route) => {
@@ -107,8 +116,8 @@ export async function holdStreams(owner) {
 }
 
 /**
- * Holds back the first reply to an address until the returned function is called.
- * Its `read` settles when the server has made the reply.
+ * Holds back the first reply to an address until the returned function is
+ * called. Its `read` settles when the server has made the reply.
  */
 export async function holdReply(page, address) {
   const { held, release } = gate();
@@ -123,13 +132,13 @@ export async function holdReply(page, address) {
   return release;
 }
 
-/** Nothing went wrong on the page: no error, no refusal of its own policy. */
+/** Asserts that nothing went wrong on the page: no error, and no violation of its own policy. */
 export const assertCalm = (page) => assert.deepEqual(page.complaints, []);
 
-/** Waits until the page has drawn what it was given, and what it drew listens. */
+/** Waits until the page has rendered what it was given, and the new elements listen. */
 export const drawn = (page) => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))));
 
-/** Waits until the page stands still: nothing is loaded, and nothing moves but what turns for ever. */
+/** Waits until the page stands still: nothing is loading, and nothing moves except endless animations. */
 export async function settled(page) {
   const still = () => !document.querySelector('.mantine-Loader-root')
     && document.getAnimations().every((each) => each.playState === 'finished' || each.effect?.getComputedTiming().endTime === Infinity);
@@ -140,10 +149,10 @@ export async function settled(page) {
   });
 }
 
-/** Goes to a page as a link does: it is drawn anew, and nothing is loaded twice. */
+/** Goes to a page as a link does: the page is rendered anew, and nothing is loaded twice. */
 export async function visit(page, path) {
   const go = (to) => page.evaluate((where) => history.pushState({}, '', where), to);
-  // By way of a page that is nowhere: what is on screen afterwards cannot be what was there before.
+  // The way leads over an address without a page, so that nothing of the old page can be on the screen afterwards.
   await go('/nowhere');
   await page.locator('h1', { hasText: /^404$/ }).waitFor();
   await go(path);
@@ -151,16 +160,16 @@ export async function visit(page, path) {
   await settled(page);
 }
 
-/** Presses keys that the page listens for as soon as it stands still, as quickly as somebody who knows them. */
+/** Presses keys for which the page listens when it stands still, as quickly as a person who knows them. */
 export async function press(page, ...keys) {
   await settled(page);
   await Promise.all(keys.map((key) => page.keyboard.press(key)));
 }
 
-/** Whether pictures are kept. */
+/** Whether screenshots are kept. */
 export const pictured = shots !== undefined;
 
-/** Keeps a picture where FERMATA_TEST_SHOTS says. */
+/** Saves a screenshot in the folder that FERMATA_TEST_SHOTS names. */
 export async function shoot(page, name) {
   if (!shots) return;
   mkdirSync(shots, { recursive: true });

@@ -1,4 +1,4 @@
-// The browser that all journeys share. It says its address and lives until its input ends.
+// The browser that all journeys share. It prints its address and lives until its input ends.
 import { launchShared } from './browser.mjs';
 
 const server = await launchShared();

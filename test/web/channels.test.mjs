@@ -47,7 +47,7 @@ test('a channel is added by a form of its own, tested with the remedy, changed, 
   await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('audit-log');
   await fillWebhook();
   await press(page, 'Control+Enter');
-  // The secret that the server made is shown this once.
+  // The secret that the server made is shown only this once.
   const secret = await dialog().locator('[data-secret]').first().textContent();
   assert.match(secret, /^whsec_/);
   await assertSound(page, 'the secret of a channel');
@@ -57,7 +57,7 @@ test('a channel is added by a form of its own, tested with the remedy, changed, 
   assert.ok((await dialog().getByRole('status').getByRole('listitem').first().textContent()).length > 10);
   await assertSoundEverywhere(page, 'settings-channel-test');
   await dialog().getByRole('button', { name: 'Close' }).last().click();
-  // What is wrong stays with the channel until it works.
+  // The error stays with the channel until the channel works.
   await row('Channels', 'audit-log').getByText(/was not reached/).waitFor();
   assert.equal(await page.getByText(secret).count(), 0);
   assert.equal(JSON.stringify((await here('GET', '/v1/channels/audit-log')).body).includes(secret), false);
@@ -77,7 +77,7 @@ test('a channel is added by a form of its own, tested with the remedy, changed, 
   assertCalm(page);
 });
 
-/** Somebody who takes nothing. */
+/** Fills in the address of a webhook where nothing listens. */
 async function fillWebhook() {
   const address = dialog().getByRole('textbox', { name: /address|url/i }).first();
   await address.fill('http://127.0.0.1:9/hook');

@@ -1,4 +1,4 @@
-// What a failed test leaves to be read: its error, every page with a picture, and what the servers said last.
+// The report of a failed test: its error, every page with a screenshot, and the last output of the servers.
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,11 +6,13 @@ import { stripVTControlCharacters } from 'node:util';
 import { pages } from './browser.mjs';
 import { inTime, longest, patient } from './patience.mjs';
 
-/** How many lines of a page or a server are shown. */
+/** The number of lines that are shown of a page or a server. */
 const lines = 20;
 
 let folder;
-/** The folder for pictures of failures; the gate names one that outlives it by FERMATA_TEST_PICTURES. */
+/**
+ * Returns the folder for screenshots of failures. test/gate names one in FERMATA_TEST_PICTURES, which outlives the run.
+ */
 function picturesOfFailures() {
   folder ??= process.env.FERMATA_TEST_SHOTS ?? process.env.FERMATA_TEST_PICTURES ?? mkdtempSync(join(tmpdir(), 'fermata-failed-'));
   mkdirSync(folder, { recursive: true });
@@ -18,7 +20,7 @@ function picturesOfFailures() {
 }
 
 let pictures = 0;
-/** Takes a picture and says where it is; a page that hangs has none. */
+/** Takes a screenshot and returns its path. A page that hangs has none. */
 async function picture(page, name) {
   const path = join(picturesOfFailures(), `failed-${name.replaceAll(/\W+/g, '-').slice(0, 60)}-${process.pid}-${++pictures}.png`);
   return inTime(page.screenshot({ path, timeout: 0 }), 'the page is pictured', patient(10)).then(() => path, (error) => `none: ${error.message}`);
@@ -26,7 +28,7 @@ async function picture(page, name) {
 
 const last = (said) => said.slice(-lines).map((line) => `      ${line}`).join('\n') || '      nothing';
 
-/** Prints all that helps to understand why a test failed. */
+/** Prints everything that helps to understand why a test failed. */
 async function tell(name, error, servers) {
   const story = [`✖ ${name}`, `    ${String(error?.stack ?? error).replaceAll('\n', '\n    ')}`];
   for (const page of pages) story.push(`    page ${page.url()}`, `    picture ${await picture(page, name)}`, '    it said last:', last(page.said));
@@ -34,7 +36,7 @@ async function tell(name, error, servers) {
   console.log(stripVTControlCharacters(story.join('\n')));
 }
 
-/** Returns the work with a limit, which tells its failure before it fails. */
+/** Returns the work with a time limit. It reports a failure before it fails. */
 export const told = (name, work, servers) => async (...given) => {
   try {
     return await inTime(work(...given), name, longest);

@@ -1,9 +1,9 @@
-// GitHub's stand-in, beside a journey.
+// The stand-in for GitHub, beside a journey.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** Starts it; its settings are those of a channel that points at it. */
+/** Starts the stand-in. Its settings are those of a channel that points at it. */
 export async function startGitHub() {
   const child = spawn('go', ['run', '-trimpath', './github'], { cwd: import.meta.dirname, stdio: ['pipe', 'pipe', 'inherit'] });
   const [line] = await Promise.race([

@@ -1,5 +1,5 @@
-// What every journey needs: the real program, a real browser, and the pages
-// and complaints of both.
+// The tools that every journey needs: the real program, a real browser, and the
+// pages and complaints of both.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ export * from './patience.mjs';
 const binary = process.env.FERMATA_BINARY;
 if (!binary) throw new Error('FERMATA_BINARY names no program; go test ./test/web sets it');
 
-/** What runs for the tests. A test that failed leaves its own behind: nothing outlives the journey. */
+/** The processes of the tests. A failed test leaves its processes behind, so they are killed when the journey ends. */
 const running = new Set();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 process.on('SIGTERM', () => process.exit(1));
@@ -24,7 +24,7 @@ process.on('SIGTERM', () => process.exit(1));
 /** The servers that no test has ended. */
 const servers = new Set();
 
-// The limit is our own: the runner's would leave nothing to be read.
+// The time limit is our own, because the runner's limit would leave no report.
 export const test = (name, work) => runner.test(name, told(name, work, servers));
 export const before = (prepare) => runner.before(told('before the tests', async () => prepare(), servers));
 export const after = (tidy) => runner.after(told('after the tests', async () => tidy(), servers));
@@ -33,8 +33,8 @@ export const widths = [360, 768, 1440];
 export const schemes = ['light', 'dark'];
 
 /**
- * Starts the program on a folder of its own, for one local user unless it is told otherwise. An answer can be taken
- * back for one second, since most journeys wait until it counts; null leaves the program's own time.
+ * Starts the program on a folder of its own, by default for one local user. An answer can be undone for one second,
+ * since most journeys wait until it counts. Null leaves the program's own time.
  */
 export async function startServer({ data = mkdtempSync(join(tmpdir(), 'fermata-web-')), port = 0, args = ['--single-user'], undo = 1 } = {}) {
   const server = await startProgram(data, port, args);
@@ -58,12 +58,12 @@ async function startProgram(data, port, args) {
     };
     createInterface({ input: child.stdout }).on('line', hear);
     createInterface({ input: child.stderr }).on('line', hear);
-    // Not its exit: what it said last may be read after that.
+    // It waits for `close` and not for `exit`, because the last output may be read after the exit.
     child.once('close', (code) => reject(new Error(`the server ended with ${code}:\n${said.join('\n')}`)));
   }), 'the server has started');
   const end = async (signal) => {
     child.kill(signal);
-    // A server that does not end says on which lines it stands.
+    // A server that does not end prints its stacks.
     const late = setTimeout(() => child.kill('SIGQUIT'), patience);
     await ended;
     clearTimeout(late);
@@ -73,12 +73,15 @@ async function startProgram(data, port, args) {
   return new Server(url, data, args, said, end);
 }
 
-/** The first of five ports that are ours alone, also while nothing listens there; 0 where a journey runs by itself. */
+/**
+ * The first of five ports that only this journey uses, even while nothing listens there. It is 0 if a journey runs
+ * alone.
+ */
 const reserved = Number(process.env.FERMATA_TEST_PORT ?? 0);
 
 /**
- * Starts the program on a port that it keeps, also while it is down. Such a port lies below those that the system
- * hands out by itself; where somebody has it, another one is tried.
+ * Starts the program on a port that it keeps, even while it is down. Such a port is below the range from which the
+ * system picks ports. If it is taken, another one is tried.
  */
 export async function startServerToStay(argsAt = () => undefined) {
   const data = mkdtempSync(join(tmpdir(), 'fermata-web-'));
@@ -97,18 +100,18 @@ class Server {
     Object.assign(this, { url, data, args, said, end });
   }
 
-  /** Ends the program and forgets what it stored. */
+  /** Ends the program and deletes what it stored. */
   async stop() {
     await this.end('SIGTERM');
     rmSync(this.data, { recursive: true, force: true });
   }
 
-  /** Starts it again where it was. */
+  /** Starts it again, at the same address and with the same data. */
   again() {
     return startProgram(this.data, new URL(this.url).port, this.args);
   }
 
-  /** Lets people take an answer back for so many seconds. */
+  /** Lets people undo an answer for this many seconds. */
   async allowUndo(seconds) {
     await this.call('PUT', '/v1/policies', { ...(await this.call('GET', '/v1/policies')), undo_seconds: seconds });
   }
@@ -131,7 +134,7 @@ class Server {
     return this.call('GET', `/v1/questions/${id}`);
   }
 
-  /** The question as soon as it is closed; held answers are released by then. */
+  /** Returns the question as soon as it is closed. Held answers count by then. */
   closed(id) {
     return until(async () => {
       const question = await this.call('GET', `/v1/questions/${id}?wait=30s`);
@@ -148,10 +151,12 @@ export const item = (response_type, more = {}) => ({ key: 'it', prompt: 'What sh
 export const yesNo = (title, more = {}) => ({ type: 'blocking', title, items: [item('boolean', { prompt: title })], ...more });
 export const approval = (title, action, more = {}) => ({ type: 'approval', title, items: [item('approval', { prompt: title })], action, ...more });
 
-/** Submits the answer, also while a dialog lies over the page: the page may notice by itself that its session has ended. */
+/**
+ * Submits the answer, even while a dialog is over the page: the page may notice on its own that its session has ended.
+ */
 export const submitAnswer = (page) => page.locator('main form').first().evaluate((form) => form.requestSubmit());
 
-/** What the browser keeps of an answer that was begun. */
+/** Returns the draft of an answer that the browser keeps. */
 export const draftOf = (page, id) => page.evaluate((end) => {
   const key = Object.keys(localStorage).find((each) => each.endsWith(end));
   return key === undefined ? null : localStorage.getItem(key);

@@ -25,8 +25,8 @@ import (
 
 func TestMain(m *testing.M) { process.Main(m) }
 
-// longest returns how long a journey may take. One that hangs is ended with its
-// browser and its server, and says how far it came.
+// longest returns the time limit of a journey. A journey that hangs is ended
+// with its browser and its server, and reports how far it came.
 func longest() time.Duration { return 5 * patience.Limit() / 2 }
 
 // atOnce returns how many journeys run side by side. Journeys also wait: on two processors, three at once take a tenth
@@ -39,11 +39,11 @@ func atOnce() int {
 }
 
 // longOnes are the journeys that take longest, the longest first. They begin
-// first: what runs alone in the end is short then.
+// first, so that the journeys that run alone at the end are short.
 var longOnes = []string{"looks", "workflow_runs", "tasks", "pages", "workflows", "settings", "sign_out", "channels"}
 
 // TestJourneys runs every journey. `make test` builds the interface before and
-// installs the browser; FERMATA_TEST_SHOTS names a folder for pictures.
+// installs the browser. FERMATA_TEST_SHOTS names a folder for screenshots.
 func TestJourneys(t *testing.T) {
 	if _, err := os.Stat("../../web/dist/index.html"); err != nil {
 		t.Fatal("the web interface is not built: run make web")
@@ -52,7 +52,7 @@ func TestJourneys(t *testing.T) {
 	env := []string{"FERMATA_BINARY=" + process.Binary(t), "FERMATA_TEST_BROWSER=" + startBrowser(t)}
 	journeys := make(chan string)
 	var runners sync.WaitGroup
-	// The journeys of t.Parallel begin in any order.
+	// t.Parallel would begin the journeys in any order.
 	for range atOnce() {
 		runners.Go(func() {
 			for journey := range journeys {
@@ -90,8 +90,8 @@ func startBrowser(t *testing.T) string {
 	return process.StartBeside(t, cmd)
 }
 
-// run runs a journey. What it says is in a file at once, so that it can be read
-// while the journey runs; a journey that is killed leaves the file.
+// run runs a journey. Its output is in a file at once, so that it can be read
+// while the journey runs. A journey that is killed leaves the file.
 func run(t *testing.T, journey string, limit time.Duration, env []string) {
 	log, err := os.CreateTemp("", "fermata-"+journey+"-*.log") //nolint:usetesting // it can be read after a kill
 	if err != nil {
@@ -113,7 +113,8 @@ func run(t *testing.T, journey string, limit time.Duration, env []string) {
 	t.Logf("%s", said)
 }
 
-// firstFailure returns the name of the first test that failed and its error, as failure.mjs prints them; "" for none.
+// firstFailure returns the name of the first test that failed and its error, as failure.mjs prints them, or "" if none
+// failed.
 func firstFailure(said []byte) string {
 	found := failedTest.FindSubmatch(said)
 	if found == nil {
@@ -124,8 +125,8 @@ func firstFailure(said []byte) string {
 
 var failedTest = regexp.MustCompile(`(?m)^✖ (.+)\n +(.+)$`)
 
-// follow runs node with the arguments until it ends or the limit is reached. It
-// ends with everything that it started, also when these tests die.
+// follow runs node with the arguments until it ends or the limit is reached.
+// Everything that it started ends with it, even if these tests die.
 func follow(t *testing.T, log *os.File, limit time.Duration, env []string, args ...string) error {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("it did not end within %s", limit))
 	defer cancel()
@@ -136,7 +137,7 @@ func follow(t *testing.T, log *os.File, limit time.Duration, env []string, args 
 	endWithParent(cmd)
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	// The system watches the thread that starts the program: it lasts as long as this.
+	// The system watches the thread that starts the program, so the thread must last as long as the program.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := cmd.Run(); err != nil {

@@ -13,7 +13,7 @@ after(async () => {
 
 const options = ['one', 'two', 'three'];
 
-/** Fifty questions as they come in a day, each with the keys that answer it and the answer. */
+/** Returns fifty questions as they come in a day, each with the keys that answer it and the answer. */
 function fifty() {
   const kinds = [
     (n) => [approval(`Run the tests ${n}`, { tool: 'bash', command: `make test-${n}` }), ['a'], 'approve'],
@@ -45,7 +45,7 @@ test('50 mixed questions are cleared by keyboard alone, with at most 1.3 keys a 
   await page.evaluate(() => addEventListener('pointerdown', () => window.mouseSeen(), true));
   await settled(page);
   for (let left = plan.size; left > 0; left--) {
-    // What is on the screen says what is to be decided; nothing is known beforehand.
+    // The screen says what is to be decided. The test knows nothing beforehand.
     const id = await until(async () => {
       const on = await page.locator('[data-row][aria-current]').getAttribute('data-row');
       assert.ok(plan.has(on) && !plan.get(on).done, `${on} is decided already`);

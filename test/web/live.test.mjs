@@ -22,7 +22,7 @@ test('what is new waits behind a control, and nothing moves', async () => {
   const rows = () => page.locator('[data-row]').evaluateAll((all) => all.map((row) => row.textContent));
   await until(async () => assert.equal((await rows()).length, 2));
   await until(async () => assert.match(await page.title(), /^\(2\) Inbox/));
-  await settled(page); // what the page reads when its stream is open
+  await settled(page); // the page reads again when its stream is open
   const { id } = await server.ask({ type: 'error_recovery', title: 'Urgent', items: [item('choice', { options: ['retry'] })], priority: 0 });
   await page.getByRole('button', { name: '1 new question' }).waitFor();
   assert.equal((await rows()).length, 2);
@@ -31,7 +31,7 @@ test('what is new waits behind a control, and nothing moves', async () => {
   await press(page, '.');
   await until(async () => assert.equal((await rows()).length, 3));
   await page.getByRole('heading', { name: 'Second' }).waitFor();
-  // Another one ends: its row stays where it is and says so.
+  // Another question ends. Its row stays where it is and shows the end.
   await server.call('POST', `/v1/questions/${id}/cancel`, {});
   await page.locator('[data-row][data-done]', { hasText: 'Withdrawn' }).waitFor();
   assert.equal((await rows()).length, 3);
@@ -76,7 +76,10 @@ test('a page that takes the stream over from a closed one misses nothing', async
   await context.close();
 });
 
-/** Waits until the page has heard that a task has ended; it listens when it returns. */
+/**
+ * Returns a function that waits until the page has heard that a task has ended. The page listens as soon as this
+ * returns.
+ */
 async function hearsEndOf(page, id) {
   await page.evaluate((id) => {
     const channel = new BroadcastChannel('fermata-live');
@@ -87,7 +90,7 @@ async function hearsEndOf(page, id) {
   return () => page.evaluate(() => window.heardEnd);
 }
 
-/** A task that waits for a person, and a run that does. */
+/** Makes a task that waits for a person, or a run that waits. */
 const waiting = {
   '/tasks/': async () => (await server.call('POST', '/v1/tasks', { title: 'Paint', runner: 'external' })).id,
   '/workflow-runs/': async () => {

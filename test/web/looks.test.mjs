@@ -1,10 +1,13 @@
-// The looks that few choose, and the dialogs that open over a page: German,
-// high contrast, the palette, the urgent question, approvals together.
+// The looks that few people choose, and the dialogs that open over a page:
+// German, high contrast, the palette, the urgent question, approvals together.
 import assert from 'node:assert/strict';
 import { after, approval, assertCalm, before, focused, item, launch, newContext, open, press, settled, startServer, test, visit, yesNo } from './harness.mjs';
 import { assertSoundEverywhere } from './sound.mjs';
 
-/** What these looks change is how long words are and which colors they have: the widest and the narrowest window show it. */
+/**
+ * These looks change how long words are and which colors they have. The widest
+ * and the narrowest window are enough to show it.
+ */
 const wideAndNarrow = [1440, 360];
 let server, browser;
 const ids = {};
@@ -28,7 +31,7 @@ after(async () => {
   await server?.stop();
 });
 
-/** A page whose reader chose something. */
+/** Opens a page whose reader has chosen preferences. */
 async function lookingLike(preferences, path, scheme) {
   const context = await newContext(browser, { viewport: { width: 1440, height: 900 }, colorScheme: scheme });
   await context.addInitScript((chosen) => localStorage.setItem('fermata.preferences', chosen), JSON.stringify(preferences));

@@ -31,7 +31,7 @@ test('the reply to an answer is lost: it is sent again with the same key, and co
   await page.route('**/answer', async (route) => {
     keys.push(route.request().headers()['idempotency-key']);
     if (keys.length > 1) return route.continue();
-    await route.fetch(); // It arrives, and its reply does not.
+    await route.fetch(); // The request arrives, and its reply does not.
     return route.abort('connectionreset');
   });
   const field = page.getByRole('textbox', { name: 'What shall it be?' });
@@ -69,7 +69,7 @@ test('20 answers given offline survive the end of the tab: each is accepted or h
     await page.keyboard.press('y');
     await page.waitForFunction((count) => document.querySelectorAll('[data-entry=queued]').length === count, n + 1);
   }
-  // Meanwhile somebody withdraws one of them.
+  // Meanwhile another person withdraws one of them.
   await server.call('POST', `/v1/questions/${ids[7]}/cancel`, { reason: 'not needed' });
   await page.close();
   await context.setOffline(false);
@@ -98,11 +98,11 @@ test('a session that ends in the middle of an answer loses nothing that was type
   await page.getByRole('textbox').fill('all that I typed');
   await page.evaluate(() => fetch('/v1/sign-out', { method: 'POST' }));
   await submitAnswer(page);
-  // The question says so as well, beneath the dialog.
+  // The question shows it as well, below the dialog.
   await page.getByRole('dialog').getByText('Your session has ended').waitFor();
   assert.equal((await server.question(id)).status, 'pending');
   await until(async () => assert.match(await draftOf(page, id), /all that I typed/));
-  // The link is opened in another tab; this page goes on by itself, and the answer counts.
+  // The link is opened in another tab. This page continues by itself, and the answer counts.
   const { url } = await server.call('POST', '/v1/members/admin/links');
   const other = await page.context().newPage();
   await other.goto(`${server.url}/sign-in${new URL(url).hash}`);

@@ -7,7 +7,7 @@ before(async () => {
   server = await startServer();
   browser = await launchWhole();
   const { secret } = await server.call('POST', '/v1/tokens', { name: 'builder', kind: 'agent', scopes: ['ask', 'work', 'read'] });
-  // What one asks oneself is no news: an agent asks.
+  // An agent asks, because people are not notified of their own questions.
   agent = (method, path, body) => server.call(method, path, body, { Authorization: `Bearer ${secret}` });
 });
 after(async () => {
@@ -18,7 +18,7 @@ after(async () => {
 const ask = (question) => agent('POST', '/v1/questions', { timeout: 'never', ...question });
 const news = (page, title) => page.locator('[data-news]').filter({ hasText: title });
 
-/** A task of the reader's that an agent ended. */
+/** Makes a task of the reader that an agent has ended. */
 async function ended(title, result) {
   await server.call('POST', '/v1/tasks', { title, runner: title });
   const { run } = await agent('POST', '/v1/claims', { worker: 'w', runners: [title] });
@@ -58,10 +58,13 @@ test('a simple question is answered with one press; others lead to their page', 
   await page.context().close();
 });
 
-/** Waits until the page hears of events. */
+/** Waits until the page hears events. */
 const hears = (page) => until(async () => assert.ok(await page.evaluate(() => window.hears)));
 
-/** A page that notes what it hears and what the browser tells, and whose person looks at it until window.looking is false. */
+/**
+ * Opens a page that records what it hears and what the browser shows. Its person looks at it until window.looking is
+ * false.
+ */
 async function noting(prepare = async () => undefined) {
   const context = await newContext(browser);
   await context.grantPermissions(['notifications'], { origin: server.url });
@@ -138,7 +141,7 @@ test('the browser tells of what comes before it has read what is old', async () 
     await held;
     await route.continue();
   });
-  // The page reads what is old twice: at its start, and when it begins to hear.
+  // The page reads the old news twice: at its start, and when its stream begins.
   const hear = await holdStreams(context);
   await page.reload();
   await reading;

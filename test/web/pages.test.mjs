@@ -29,7 +29,7 @@ before(async () => {
   for (const [name, question] of Object.entries(questions)) ids[name] = (await full.ask(question)).id;
   await full.call('POST', `/v1/questions/${ids.answered}/answer`, { answer: true, comment: 'Yes, it was.' });
   await full.call('POST', `/v1/questions/${ids.withdrawn}/cancel`, { reason: 'not needed' });
-  // It is loaded in the dark: turned to the light, every page has been drawn both ways.
+  // The page is loaded in the dark scheme. After the turn to the light one, every page has been rendered in both.
   page = await open(browser, full.url, { scheme: 'dark' });
 });
 after(async () => {

@@ -5,6 +5,6 @@ import (
 	"syscall"
 )
 
-// endWithParent ends the program when the tests die, as at their own time limit. It is told, and not killed: it ends
-// its servers then.
+// endWithParent ends the program when the tests die, for example at their own time limit. The program gets SIGTERM and
+// is not killed, so that it can end its servers.
 func endWithParent(cmd *exec.Cmd) { cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM }

@@ -4,5 +4,5 @@ package web
 
 import "os/exec"
 
-// endWithParent does nothing: only Linux tells a program that its parent died.
+// endWithParent does nothing, because only Linux tells a program that its parent died.
 func endWithParent(*exec.Cmd) {}

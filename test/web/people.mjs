@@ -1,11 +1,11 @@
-// Servers on which people sign in, with what journeys need of them.
+// Servers on which people sign in, with the helpers that journeys need.
 import assert from 'node:assert/strict';
 import { item, startServerToStay, until, yesNo } from './harness.mjs';
 
-/** Starts a server with a sign-in; its address is a name, for which passkeys work. */
+/** Starts a server with a sign-in. Its address is a name, because passkeys need a name. */
 export async function startTeam(args = []) {
   const server = await startServerToStay((port) => [...args, '--public-url', `http://localhost:${port}`]);
-  // What is printed after the address may take a moment.
+  // The lines after the address may take a moment.
   const told = (pattern) => until(() => server.said.map((line) => pattern.exec(line)?.[0]).find(Boolean) ?? assert.fail(`the server said no ${pattern}`));
   server.firstLink = await told(/\/sign-in#fml_\S+/);
   server.token = await told(/fmt_\w{38}/);
@@ -14,7 +14,7 @@ export async function startTeam(args = []) {
   return server;
 }
 
-/** A new link for a member, as a path, made by whoever is signed in on the page. */
+/** Returns a new link for a member, as a path. The person who is signed in on the page makes it. */
 export async function linkFor(page, handle) {
   const reply = await page.evaluate((who) => fetch(`/v1/members/${who}/links`, { method: 'POST' }).then((answer) => answer.json()), handle);
   const { pathname, hash } = new URL(reply.url);
@@ -28,7 +28,7 @@ export async function signIn(page, server, link) {
   await page.waitForURL(`${server.named}/`);
 }
 
-/** Gives the page a device that holds passkeys and says yes. */
+/** Gives the page a device that holds passkeys and always agrees. */
 export async function withPasskeys(page) {
   const session = await page.context().newCDPSession(page);
   await session.send('WebAuthn.enable');
@@ -38,7 +38,7 @@ export async function withPasskeys(page) {
   return { session, authenticatorId };
 }
 
-/** Questions of several kinds in two projects, answered by several people; some are not. */
+/** Makes questions of several kinds in two projects. Several people answer most of them. */
 export async function someHistory(server) {
   const tokens = {};
   for (const member of ['ada', 'grace']) {

@@ -1,12 +1,12 @@
 // Servers that Fermata talks to when people sign in: one that takes mails, and
-// an identity provider that knows one person. Both are real on the wire.
+// an identity provider that knows one person. Both speak the real protocols.
 import { createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer as createHTTP } from 'node:http';
 import { createServer } from 'node:net';
 
 const listening = (server) => new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)));
 
-/** Takes mails by SMTP and keeps them. */
+/** Starts a server that takes mails by SMTP and keeps them. */
 export async function startPostbox() {
   const mails = [];
   const server = createServer((socket) => {
@@ -43,7 +43,7 @@ export async function startPostbox() {
 
 const packed = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** An identity provider by OpenID Connect whose only person is already signed in there. */
+/** Starts an OpenID Connect identity provider. Its only person is already signed in there. */
 export async function startProvider(person) {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const codes = new Map();
@@ -71,7 +71,7 @@ export async function startProvider(person) {
       return;
     }
     if (url.pathname === '/sign-out') {
-      // A real one asks first, because nothing here proves who leaves.
+      // A real provider asks first, because nothing here proves who signs out.
       response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<title>Example Inc</title><a href="${url.searchParams.get('post_logout_redirect_uri')}">Leave</a>`);
       return;
     }

@@ -105,7 +105,7 @@ test('what is risky has no button, and the page says where it was sent', async (
   await sent.getByText('Sent', { exact: true }).waitFor();
   await sent.locator('summary').click();
   await page.getByRole('region', { name: 'What was sent' }).getByText('Drop the table?').waitFor();
-  // It is sent at least once: what counts is that one more comes.
+  // The message is sent at least once, so the test checks only that one more comes.
   const came = () => service.messages.filter((message) => message.question === question.id).length;
   const before = came();
   await sent.getByRole('button', { name: 'Send again' }).click();

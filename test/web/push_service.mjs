@@ -1,12 +1,12 @@
-// A push service on loopback with the browsers behind it. What comes is
-// decrypted with http_ece, which shares nothing with what encrypted it.
+// A push service on loopback with the browsers behind it. Messages are
+// decrypted with http_ece, which shares no code with the encryption.
 import { createECDH, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 
 const ece = createRequire(new URL('../../web/package.json', import.meta.url))('http_ece');
 
-/** Starts a service; its devices are made with subscription(). */
+/** Starts a service. Its devices are made with subscription(). */
 export async function startPushService() {
   const service = new Service();
   service.server = createServer((request, response) => void service.take(request, response).catch((error) => {
@@ -20,16 +20,16 @@ export async function startPushService() {
 
 class Service {
   devices = new Map();
-  /** What came, decrypted. */
+  /** The messages that came, decrypted. */
   messages = [];
-  /** What went wrong with a message on its way to the browser. */
+  /** The errors of messages on their way to the browser. */
   failures = [];
   /** Called with each message. */
   deliver = () => undefined;
-  /** What the next requests are answered with, instead of 201. */
+  /** The replies to the next requests, instead of 201. */
   refusals = [];
 
-  /** A new device, as its browser describes it. */
+  /** Makes a new device and returns its subscription as a browser describes it. */
   subscription() {
     const privateKey = createECDH('prime256v1');
     const key = privateKey.generateKeys();
@@ -39,7 +39,7 @@ class Service {
     return { endpoint: this.url + path, keys: { p256dh: key.toString('base64url'), auth: authSecret } };
   }
 
-  /** The device has unsubscribed. */
+  /** Removes a device, as if it had unsubscribed. */
   forget({ endpoint }) {
     this.devices.delete(new URL(endpoint).pathname);
   }
@@ -62,7 +62,7 @@ class Service {
   }
 }
 
-/** Lets a page subscribe with this service, as browsers do with their makers'. */
+/** Lets a page subscribe with this service, as browsers do with the services of their makers. */
 export const subscribing = (subscription) => [
   (given) => {
     const place = 'test-push-subscription';

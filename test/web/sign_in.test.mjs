@@ -14,7 +14,7 @@ after(async () => {
   await server?.stop();
 });
 
-/** Adds a passkey to whoever is signed in on the page. */
+/** Adds a passkey for the person who is signed in on the page. */
 async function addPasskey(page) {
   await visit(page, '/settings/account');
   await page.getByRole('button', { name: 'Add a passkey' }).click();
@@ -96,7 +96,7 @@ test('a passkey is added, signs in, and a session that ended takes nothing that 
   await shoot(page, 'sign-in-dialog-light-1440');
   await dialog.getByRole('button', { name: 'Sign in with a passkey' }).click();
   await dialog.waitFor({ state: 'detached' });
-  // What was sent without a session goes off by itself, as what it was.
+  // The answer that was sent without a session is sent again by itself, unchanged.
   const { resolution } = await server.closed(id);
   assert.equal(Object.values(resolution.answers)[0], 'Ship on Monday, after the tests.');
   await page.context().close();
@@ -116,7 +116,7 @@ test('a critical approval is signed with a passkey, and its receipt is checked w
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByRole('button', { name: 'Yes, approve' }).click();
   };
-  // A device that does not know who is there signs nothing.
+  // A device that does not recognize the person signs nothing.
   await known(false);
   await approve();
   await page.getByText('Nothing was signed').waitFor();
@@ -149,7 +149,7 @@ test('another tab that signs in lets this one go on', async () => {
   await visit(page, '/settings/people');
   await page.getByRole('heading', { name: 'People', level: 2 }).waitFor();
   await server.call('DELETE', `/v1/sessions/${me.session_id}`);
-  // The page may notice by itself first: its dialog lies over the link then.
+  // The page may notice on its own first. Its dialog is then over the link.
   await page.locator('a', { hasText: 'Rules for questions' }).dispatchEvent('click');
   await page.getByRole('dialog').getByText('Your session has ended').waitFor();
   const other = await page.context().newPage();

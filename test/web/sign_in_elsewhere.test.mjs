@@ -57,7 +57,8 @@ test('the identity provider signs in, and leads back to where one was', async ()
   await page.waitForURL(`${server.named}/settings/account`);
   assert.equal(await name(page), 'ada');
   await page.getByText('ada@example.com').waitFor();
-  // Who signs out can do so there as well: the next one at this browser would come in without a password.
+  // A person who signs out can also sign out there. Otherwise the next person at this browser would come in without a
+  // password.
   await page.getByRole('button', { name: 'Sign out of this browser' }).click();
   const there = page.getByRole('link', { name: 'Sign out of Example Inc, too' });
   await there.waitFor();
@@ -95,7 +96,7 @@ test('a session that ended is begun again in a new tab, and the page stays', asy
   await visit(page, '/settings/policy');
   await page.getByLabel('Shortest time').fill('7m');
   await server.call('DELETE', `/v1/sessions/${session_id}`);
-  // The page may notice by itself first: its dialog lies over the button then.
+  // The page may notice on its own first. Its dialog is then over the button.
   await page.locator('button', { hasText: 'Save the rules' }).dispatchEvent('click');
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('link', { name: 'Sign in with Example Inc' }).waitFor();

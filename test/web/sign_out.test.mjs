@@ -22,7 +22,7 @@ const text = (title) => ({ type: 'blocking', title, items: [item('text')] });
 const field = (page) => page.locator('main').getByRole('textbox').first();
 const signOut = (page) => page.getByRole('button', { name: 'Sign out of this browser' });
 
-/** Everything that a browser keeps for these pages, as one text. */
+/** Returns everything that a browser keeps for these pages, as one text. */
 const kept = (page) => page.evaluate(async () => {
   const rows = async (name, store) => {
     if (!(await indexedDB.databases()).some((each) => each.name === name)) return [];
@@ -38,7 +38,7 @@ const kept = (page) => page.evaluate(async () => {
   return JSON.stringify([{ ...localStorage }, { ...sessionStorage }, await rows('fermata-last', 'questions'), await rows('fermata-outbox', 'answers'), caches_]);
 });
 
-/** A browser in which somebody is signed in. */
+/** Opens a browser in which a member is signed in. */
 async function browserOf(handle) {
   const page = await open(browser, `${server.named}/sign-in`, { serviceWorkers: 'allow' });
   await signIn(page, server, await linkFor(admin, handle));
@@ -56,7 +56,7 @@ test('a sign-out takes all that the browser kept of the person, in every tab', a
   await until(async () => assert.match(await kept(page), /A secret thought/));
   await visit(page, '/settings/account');
   await signOut(page).click();
-  // What was begun goes as well: that is said first.
+  // The sign-out deletes drafts as well, and the dialog says so first.
   await page.getByRole('dialog').getByText('What you began to write').waitFor();
   await assertSound(page, 'the question before a sign-out');
   await shoot(page, 'sign-out-begun-light-1440');
@@ -77,7 +77,7 @@ test('answers that were not sent are asked about, wait for their author alone, a
   const page = await browserOf('ada');
   await visit(page, `/questions/${id}`);
   await field(page).fill('Hamburg');
-  // The way of answers is cut; the rest of the server is there.
+  // Answers cannot reach the server. All other calls can.
   await page.route('**/answer', (route) => route.abort('connectionreset'));
   await field(page).press('Control+Enter');
   await page.goto(`${server.named}/`);
@@ -158,7 +158,7 @@ test('who signs in after a session that just ended sees nothing of the one befor
   assert.equal(await field(page).inputValue(), '');
   await page.goto(`${server.named}/`);
   await page.getByText('What is it worth?').first().waitFor();
-  // Hers is hers: Ada's words wait where she left them.
+  // Each person has data of their own: Ada's words wait where she left them.
   await signIn(page, server, await linkFor(admin, 'ada'));
   await visit(page, `/questions/${id}`);
   await until(async () => assert.equal(await field(page).inputValue(), 'A fortune'));
@@ -170,7 +170,7 @@ test('a sign-in leads on, also when the page notices by itself that somebody els
   const page = await browserOf('ada');
   const { session_id } = await whoami(page);
   await server.call('DELETE', `/v1/sessions/${session_id}`);
-  // The inbox takes its time: the page of the sign-in lives on, and asks once more who is here.
+  // The inbox is slow to load. The sign-in page lives on, and asks once more who is signed in.
   let letOn;
   const held = new Promise((resolve) => (letOn = resolve));
   const asked = new Promise((resolve) => page.context().route(`${server.named}/`, async (route) => {

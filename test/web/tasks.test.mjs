@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { after, approval, assertCalm, before, focused, launch, open, press, settled, shoot, startServer, test, until, visit, yesNo } from './harness.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
-/** Every test goes to its own part of one page; what it made is in a project of its own. */
+/** Every test goes to its own part of one page. Its tasks are in a project of its own. */
 let server, browser, page;
 before(async () => {
   server = await startServer();
@@ -15,15 +15,15 @@ after(async () => {
   await server?.stop();
 });
 
-/** A task that only a worker of its own claims. */
+/** Makes a task that only a worker of its own claims. */
 const make = (title, more = {}) => server.call('POST', '/v1/tasks', { title, runner: 'nobody', ...more });
-/** A segment of a control, whose radio itself is out of sight. */
+/** Returns a segment of a control. Its radio button is out of sight. */
 const segment = (page, name) => page.locator('.mantine-SegmentedControl-label').filter({ hasText: new RegExp(`^${name}`) });
 const read = (id) => server.call('GET', `/v1/tasks/${id}`);
 const card = (page, id) => page.locator(`[data-task="${id}"]`);
 let runners = 0;
 
-/** A task in the hands of a worker of its own, and what the worker can say. */
+/** Makes a task that a worker of its own has claimed, with a function for what the worker reports. */
 async function working(title, more = {}) {
   const runner = `r${++runners}`;
   const task = await make(title, { ...more, runner });
@@ -88,7 +88,7 @@ test('what is read keeps its place while tasks come and go', async () => {
   assert.equal(await card(page, late.id).count(), 0);
   await page.getByRole('button', { name: 'Show 1 new task' }).click();
   await card(page, late.id).waitFor();
-  // Nobody reads: what comes is shown at once.
+  // The reader does not read the list, so a new task is shown at once.
   await page.getByRole('heading', { name: 'Tasks' }).click();
   const next = await make('Came last', { project: 'steady' });
   await card(page, next.id).waitFor();
@@ -147,7 +147,7 @@ test('a task page says who is waited for, and the question is answered in its th
   await ask({ type: 'blocking', title: 'Which way?', items: [{ key: 'way', prompt: 'Which way?', response_type: 'choice', options: ['lax', 'page'] }], on_timeout: 'fail' });
   await visit(page, `/tasks/${task.id}`);
   await page.getByText(/^Waits for anyone who may answer, since .*; if nobody answers by .*, the task fails\.$/).waitFor();
-  // A key that decides does nothing while the question is not what the reader is at.
+  // A key that decides does nothing while the focus is outside the question.
   await page.getByRole('heading', { name: 'Which way?' }).waitFor();
   await press(page, '1');
   await settled(page);
@@ -259,7 +259,7 @@ test('verbs: priority, labels, put off, cancel with a reason, reopen', async () 
   await page.getByRole('button', { name: 'Cancel the task' }).click();
   await page.getByText(/^Cancelled .*: not needed; nobody is waited for/).waitFor();
   await page.getByRole('button', { name: 'Reopen', exact: true }).click();
-  // Why it was cancelled is there for the next run to read.
+  // The next run can read why the task was cancelled.
   await until(async () => assert.equal((await read(task.id)).state, 'input_received'));
   assertCalm(page);
 });

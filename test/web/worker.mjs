@@ -1,5 +1,5 @@
-// The page's service worker as a test drives it: messages come through the
-// browser's own door, presses through the event that a press makes.
+// The page's service worker, as a test drives it. Messages come through the
+// browser's own interface, and presses come as the event of a press.
 import { inTime } from './patience.mjs';
 
 /** Waits until the service worker serves the page. */
@@ -8,14 +8,14 @@ export const controlled = (page) => page.evaluate(async () => {
   while (!navigator.serviceWorker.controller) await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true }));
 });
 
-/** Opens the door to the worker of a page. */
+/** Connects to the service worker of a page. */
 export async function workerOf(page) {
   const context = page.context();
   await controlled(page);
   const origin = new URL(page.url()).origin;
   const find = () => context.serviceWorkers().find((worker) => worker.url().startsWith(origin));
   const worker = find() ?? (await context.waitForEvent('serviceworker'));
-  // The door is a page of its own: one that goes elsewhere just then would never answer.
+  // The connection belongs to a page of its own: a page that navigates at that moment would never answer.
   const session = await context.newCDPSession(await context.newPage());
   await page.bringToFront();
   await worker.evaluate(countHandled);
@@ -29,7 +29,7 @@ export async function workerOf(page) {
   return new Worker(worker, session, origin, registrationId);
 }
 
-/** Runs in the worker: counts the pushes that it is done with. */
+/** Runs in the worker. It counts the pushes that the worker has handled. */
 function countHandled() {
   self.handled = 0;
   self.told = [];
@@ -50,15 +50,15 @@ class Worker {
     Object.assign(this, { worker, session, origin, registrationId, pushed: 0, last: Promise.resolve() });
   }
 
-  // One thing after the other: Chromium forgets a notification for good if it
-  // is asked for what is shown between storing and showing a new one.
+  // Steps run one after the other. Chromium forgets a notification for good if
+  // it is asked for the shown ones between storing and showing a new one.
   turn(work) {
     const mine = this.last.then(() => inTime(work(), 'the browser answers'));
     this.last = mine.catch(() => undefined);
     return mine;
   }
 
-  /** What a push service does; done when the page's worker is. */
+  /** Sends a message as a push service does. Resolves when the page's worker has handled it. */
   push(message) {
     const data = typeof message === 'string' ? message : JSON.stringify(message);
     return this.turn(async () => {
@@ -70,18 +70,22 @@ class Worker {
     });
   }
 
-  /** What the browser shows, the newest last. */
+  /** Returns the notifications that the browser shows, the newest last. */
   shown() {
     return this.turn(() => this.worker.evaluate(async () => (await self.registration.getNotifications()).map(({ title, body, tag, actions, silent, renotify, requireInteraction, lang }) => ({
       title, body, tag, actions: actions.map((each) => each.title), silent, again: renotify, stays: requireInteraction, lang,
     }))));
   }
 
-  /** What a browser does that replaced its subscription, with the new one or without; says what went wrong. */
+  /**
+   * Does what a browser does after it replaced its subscription. The browser
+   * hands the new one over, or does not. Returns what went wrong.
+   */
   renewed(subscription, handedOver) {
     return this.worker.evaluate(async ([given, handed]) => {
       const fresh = { ...given, toJSON: () => ({ ...given, expirationTime: null }) };
-      // Without one the worker subscribes, with the browser's maker: the test's own push service here.
+      // If none is handed over, the worker subscribes with the service of the
+      // browser's maker. Here this is the test's own push service.
       PushManager.prototype.subscribe = async ({ userVisibleOnly, applicationServerKey }) => {
         if (!userVisibleOnly || !applicationServerKey) throw new DOMException('not like this', 'NotAllowedError');
         return fresh;
@@ -95,7 +99,7 @@ class Worker {
     }, [subscription, handedOver]);
   }
 
-  /** A press on a notification, or on the button of it; says which addresses were opened. */
+  /** Presses a notification, or one of its buttons. Returns the addresses that were opened. */
   press(tag, button = '') {
     return this.turn(() => this.worker.evaluate(async ([wanted, title]) => {
       const [notification] = await self.registration.getNotifications({ tag: wanted });
@@ -103,7 +107,7 @@ class Worker {
       const action = title && notification.actions.find((each) => each.title === title)?.action;
       if (title && !action) throw new Error(`there is no button ${title}`);
       const opened = [];
-      // Only a person's press lets a worker open pages.
+      // A worker may open pages only after a person's press.
       Clients.prototype.openWindow = async (address) => opened.push(String(address));
       WindowClient.prototype.focus = () => Promise.reject(new Error('nobody pressed'));
       const event = new NotificationEvent('notificationclick', { notification, action });

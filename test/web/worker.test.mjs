@@ -11,7 +11,7 @@ before(async () => {
   await page.context().grantPermissions(['notifications'], { origin: server.named });
   await signIn(page, server, server.firstLink);
   worker = await workerOf(page);
-  // Nobody looks at a page of Fermata.
+  // No one looks at a page of Fermata.
   await page.goto('about:blank');
 });
 after(async () => {

@@ -7,7 +7,7 @@ import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
 const secret = 'a-value-that-nobody-may-read-81';
 
-/** Gives more than a step may keep, or what it is told to give. */
+/** A server that returns more than a step may keep, or the status that the test sets. */
 const elsewhere = createServer((request, response) => {
   response.statusCode = elsewhere.status;
   response.end(request.url === '/large' ? 'x'.repeat(10 << 20) : 'ok');
@@ -22,7 +22,7 @@ before(async () => {
   address = `http://127.0.0.1:${elsewhere.address().port}`;
   await server.call('POST', '/v1/channels', { name: 'github', kind: 'github', settings: hub.settings });
   hub.inbound(server.url);
-  // The first of its runs is due within a minute: it is looked at in the end.
+  // The first of its runs is due within a minute. The last test looks at it.
   await put(`name: planned
 triggers: [{ schedule: "* * * * *" }]
 steps: [{ id: nap, tool: wait, input: { for: 1s } }]
@@ -47,21 +47,21 @@ const pick = async (page, filter, option) => {
   await page.getByRole('option', { name: option, exact: true }).click();
 };
 
-/** The only run of a workflow, once there is one. */
+/** Returns the only run of a workflow, once there is one. */
 const runOf = (workflow, limit) => until(async () => {
   const { items } = await server.call('GET', `/v1/workflow-runs?workflow=${workflow}`);
   assert.ok(items.length > 0, `no run of ${workflow}`);
   return items.at(-1);
 }, limit);
 
-/** Calls a webhook as Standard Webhooks says. */
+/** Calls a webhook as Standard Webhooks specifies. */
 const callHook = (name, key, body) => {
   const at = String(Math.floor(Date.now() / 1000));
   const signature = createHmac('sha256', Buffer.from(key.replace('whsec_', ''), 'base64')).update(`msg_1.${at}.${JSON.stringify(body)}`).digest('base64');
   return server.call('POST', `/v1/hooks/workflow/${name}`, body, { 'webhook-id': 'msg_1', 'webhook-timestamp': at, 'webhook-signature': `v1,${signature}` });
 };
 
-/** Fifteen steps, with a loop, a step for silence, and names that are long. */
+/** Fifteen steps, with a loop, a step for the case that no one answers, and long names. */
 const train = `name: release-train
 triggers:
   - manual: true
@@ -207,7 +207,7 @@ steps:
   await page.locator('#step-draft-2').getByText('Shorter, please.').waitFor();
   await node(page, 'draft').getByText('2 times').waitFor();
   await page.locator('#step-approve-2').getByText('Needs you').waitFor();
-  // What was said to the question before does not go along with the next answer.
+  // The comment on the earlier question is not sent with the next answer.
   await page.getByRole('button', { name: 'Add a comment' }).waitFor();
   await page.getByRole('button', { name: /^Approve/ }).click();
   await page.getByText(/It is done\. It took/).waitFor();
@@ -296,7 +296,7 @@ steps: [{ id: never, condition: "inputs.n > 1000", tool: wait, input: { for: 1h 
   await page.getByRole('button', { name: 'Show older ones' }).click();
   await until(async () => assert.equal(await rows.count(), 60));
 
-  // Somebody reads the third row; what comes new waits until he asks for it.
+  // A reader is at the third row. New runs wait until the reader asks for them.
   const third = rows.nth(2);
   await press(page, 'j', 'j', 'j');
   await until(async () => assert.ok(await third.evaluate((each) => each.contains(document.activeElement))));
@@ -402,7 +402,7 @@ test('the pages are in German where the reader is', async () => {
   await page.getByText('Er ist gescheitert.').waitFor();
   await page.getByRole('button', { name: 'Noch einmal versuchen' }).waitFor();
   await assertSoundEverywhere(page, 'workflow-run-de');
-  // Why is said in the reader's language by its code; what the server adds is marked as English.
+  // The code gives the reason in the reader's language. The server's own words are marked as English.
   await put(`name: impatient
 triggers: [{ manual: true }]
 inputs: { pause: { type: string, default: soon } }
@@ -428,7 +428,7 @@ test('a planned run says for when it was planned', async () => {
   const planned = await runOf('planned', patient(180));
   await visit(page, `/workflow-runs/${planned.id}`);
   await why(page).getByText(/It was planned for/).waitFor();
-  // The time stands as the reader writes it, not as the server does.
+  // The time is in the reader's format, not in the server's.
   assert.doesNotMatch(await page.locator('h1').textContent(), /T\d\d:/);
   await visit(page, '/workflow-runs?trigger=schedule');
   await row(page, planned.id).getByText(/^Schedule · /).waitFor();

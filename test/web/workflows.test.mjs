@@ -20,7 +20,7 @@ const step = (page, name) => page.locator(`[data-step="${name}"]`);
 const node = (page, name) => page.locator(`[data-node="${name}"]`);
 
 
-/** Replaces what stands in a field of code, by the clipboard: that is how people bring a file. */
+/** Replaces the content of a code field through the clipboard, because people bring a file in this way. */
 async function paste(page, field, text) {
   await field.focus();
   await press(page, 'Control+A');
@@ -74,7 +74,7 @@ steps:
     input: { for: 1s }
 `;
 
-/** Nobody listens at the addresses, and “soon” is no duration. */
+/** Nothing listens at its addresses, and “soon” is no duration. */
 const nap = `name: nap
 triggers:
   - manual: true
@@ -137,7 +137,7 @@ test('a definition is completed, marked where it is wrong, and tested before it 
   await page.keyboard.type('condition: steps.');
   await words.getByRole('option', { name: 'ask' }).click();
   await page.keyboard.type('.answer == "soon');
-  // Nobody pressed a button: the place is marked while it is written.
+  // The place is marked while the text is typed, without a press of a button.
   await page.locator('.cm-lintRange-error').first().waitFor();
   await page.locator('.cm-lint-marker-error').first().waitFor();
   await page.keyboard.type('"');
@@ -182,7 +182,7 @@ test('a run asks in its page, goes back, and is done', async () => {
   await dialog.getByRole('button', { name: 'Start the run' }).click();
   await page.waitForURL(/workflow-runs\/task_/);
   const id = page.url().split('/').at(-1);
-  // It waits on the question, and the page says so without being asked.
+  // The run waits for the question, and the page shows that by itself.
   await page.getByRole('heading', { name: 'Ship 2.4 to stable?' }).waitFor();
   await node(page, 'ask').getByText('Needs you').waitFor();
   await page.getByText(/It has waited for a person for/).waitFor();
@@ -238,7 +238,7 @@ test('a step that failed is tried again with another input; lists are filtered i
   assertCalm(page);
 });
 
-/** It fails at once, and does something about that. */
+/** A workflow that fails at once and handles the failure. */
 const handled = `name: handled
 triggers:
   - manual: true
@@ -283,7 +283,7 @@ test('what is done at the end of a run stands apart, and comes when it fails', a
   assertCalm(page);
 });
 
-/** It asks whether what it wrote is good. */
+/** A workflow that asks whether its draft is good. */
 const drafting = `name: drafting
 triggers:
   - manual: true
@@ -335,7 +335,7 @@ test('a workflow is switched off and changed, and its webhook gets a secret', as
   await page.getByRole('link', { name: 'Runs', exact: true }).or(page.getByRole('link', { name: 'Inbox' })).first().click();
   await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
-  // Until the page of the workflow is there, the words stand in the source as well.
+  // Until the page of the workflow is there, the same words are in the source as well.
   await source.waitFor({ state: 'detached' });
   await page.getByText('Asks first whether to ship, ships, and looks back when it must.', { exact: true }).waitFor();
   await visit(page, '/workflows/nap');

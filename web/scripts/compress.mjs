@@ -1,5 +1,6 @@
-// Puts a gzip copy beside every file that gets smaller by it, and keeps the
-// folder in place for builds of the program without the interface.
+// Writes a gzip copy beside every file that it makes at least 5 % smaller. It
+// leaves .keep alone, which keeps the folder in place for builds without the
+// interface.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

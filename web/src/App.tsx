@@ -15,7 +15,7 @@ import { useLanguage } from '@/text/language';
 
 const Toasts = piece(() => import('@/shell/Toasts').then((module) => module.default));
 
-// Styles that are written at run time carry the nonce of the page's own reply.
+// Styles that are written at run time must carry the nonce of this page's reply.
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 setNonce(nonce);
 
@@ -37,7 +37,7 @@ export function App() {
   );
 }
 
-/** What the reader chose, where styles and screen readers see it. */
+/** Sets the reader's language and preferences on the document, where styles and screen readers find them. */
 function useDocument() {
   const language = useLanguage();
   const [contrast] = usePreference('contrast');

@@ -6,7 +6,7 @@ import { Page } from '@/ui/Page';
 import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
 
-/** What stands behind the question mark of an address: texts, nothing else. */
+/** The query of an address: texts, nothing else. */
 type Search = Record<string, string | undefined>;
 const validateSearch = (search: Record<string, unknown>): Search =>
   Object.fromEntries(Object.entries(search).filter((entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== ''));
@@ -15,7 +15,7 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });
 const inShell = () => shell;
 
-// Each page is a chunk of its own; the inbox comes with the first load.
+// Each page is a chunk of its own, which loads when it is first opened.
 const routes = root.addChildren([
   createRoute({ getParentRoute: () => root, path: '/sign-in', validateSearch, component: lazyRouteComponent(() => import('@/sign-in/SignInPage')) }),
   shell.addChildren([
@@ -45,7 +45,7 @@ export const router = createRouter({
   scrollRestoration: true,
   defaultPendingComponent: Waiting,
   defaultErrorComponent: ({ error, reset }) => <Trouble error={error} again={reset} />,
-  // Addresses are for people: no JSON in them.
+  // People read addresses, so there is no JSON in them.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: (search) => {
     const given = Object.entries(search).filter((entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '');

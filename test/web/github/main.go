@@ -1,9 +1,9 @@
-// Command github is the stand-in of GitHub for journeys. It prints where it
-// listens and how to reach it, does what each line of its input says, and ends
-// with its input:
+// Command github is the stand-in for GitHub in journeys. It prints where it
+// listens and how to reach it. It does what each line of its input says, and
+// ends with its input:
 //
 //	inbound URL              where webhooks go
-//	label LOGIN ISSUE NAME   somebody puts a label on an issue
+//	label LOGIN ISSUE NAME   a person puts a label on an issue
 package main
 
 import (

@@ -17,7 +17,7 @@ import { csvOf, projectsReport, questionsReport, respondersReport, summaryQuery 
 import { useText } from './text';
 import { Tiles } from './Tiles';
 
-/** How people fare with questions. */
+/** Shows the analytics: how people deal with questions. */
 export default function AnalyticsPage() {
   const text = useText();
   const navigate = useNavigate();

@@ -4,10 +4,10 @@ import { nothing, timeOf, type Figures, type Step } from './figures';
 import { useText } from './text';
 
 const still = { isAnimationActive: false } as const;
-// The tables say the same to who does not see: the drawings need no keys of their own.
+// The tables give the same figures to screen readers, so the charts need no keyboard access of their own.
 const quiet = { accessibilityLayer: false } as const;
 
-/** What became of questions, as bars of parts. */
+/** Shows how questions ended, as stacked bars. */
 export function Outcomes({ rows, sideways }: { rows: { label: string; figures: Figures }[]; sideways?: boolean }) {
   const text = useText();
   const series = [
@@ -27,7 +27,7 @@ export function Outcomes({ rows, sideways }: { rows: { label: string; figures: F
   );
 }
 
-/** How long answers took, step by step. */
+/** Shows how long answers took, as lines over the steps of the period. */
 export function AnswerTimes({ steps, label }: { steps: Step[]; label: (step: Step) => string }) {
   const text = useText();
   return (

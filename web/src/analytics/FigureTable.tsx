@@ -13,11 +13,11 @@ interface Row<F> {
 
 interface Props {
   title: string;
-  /** What the first column is. */
+  /** The heading of the first column. */
   first: string;
 }
 
-/** A share, with the number of which it is a part. */
+/** Shows a share and the number that it is a part of. */
 function Part({ share }: { share: Share }) {
   const text = useText();
   const language = useLanguage();
@@ -45,7 +45,7 @@ function Scrolled({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-/** What became of questions. */
+/** Shows how questions ended, as a table. */
 export function FigureTable({ title, first, rows }: Props & { rows: Row<Figures>[] }) {
   const text = useText();
   const language = useLanguage();
@@ -67,7 +67,7 @@ export function FigureTable({ title, first, rows }: Props & { rows: Row<Figures>
   );
 }
 
-/** How answers came. */
+/** Shows how many answers came and how long they took, as a table. */
 export function AnswerTable({ title, first, rows }: Props & { rows: Row<AnswerFigures>[] }) {
   const text = useText();
   const language = useLanguage();

@@ -7,7 +7,7 @@ import { useText } from './text';
 
 const day = (at: Date) => `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, '0')}-${String(at.getDate()).padStart(2, '0')}`;
 
-/** What is looked at; it stands in the address. */
+/** Lets the reader choose the period and the filters. The choice is kept in the address. */
 export function Filters({ looked, look }: { looked: Looked; look: (change: Looked) => void }) {
   const text = useText();
   const { data: projects } = useQuery(projectsQuery);

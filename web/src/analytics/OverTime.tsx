@@ -10,7 +10,7 @@ import { Report } from './Report';
 import { csvOf, seriesQuery } from './reports';
 import { useText } from './text';
 
-/** The period step by step. */
+/** Shows the figures of the period step by step. */
 export function OverTime({ looked }: { looked: Looked }) {
   const text = useText();
   const language = useLanguage();

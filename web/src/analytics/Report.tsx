@@ -8,12 +8,12 @@ interface Props {
   title: string;
   about?: string;
   csv: string;
-  /** The chart; without one the table stands open. */
+  /** The chart. Without a chart the table is open. */
   chart?: ReactNode;
   table: ReactNode;
 }
 
-/** One report: its chart, the table behind it, and both as a file. */
+/** Shows one report: its chart, the table behind it, and the link to its CSV file. */
 export function Report({ title, about, csv, chart, table }: Props) {
   const text = useText();
   const [shown, { toggle }] = useDisclosure(false);

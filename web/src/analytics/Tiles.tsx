@@ -5,7 +5,7 @@ import { shareOf, timeOf, type Summary } from './figures';
 import classes from './Report.module.css';
 import { useText } from './text';
 
-/** The period at a glance. */
+/** Shows the main figures of the period. */
 export function Tiles({ summary }: { summary: Summary }) {
   const text = useText();
   const language = useLanguage();

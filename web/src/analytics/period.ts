@@ -1,4 +1,4 @@
-/** What is looked at, as it stands in the address: texts only. */
+/** The chosen period and filters, as texts in the address. */
 export interface Looked {
   range?: string;
   from?: string;
@@ -22,17 +22,17 @@ const date = (written: string | undefined) => {
   return Number.isNaN(at.getTime()) ? undefined : at;
 };
 
-/** The days that were chosen one by one, or undefined. */
+/** Returns the days that the reader chose one by one, or undefined. */
 export function chosenDays({ range, from, to }: Looked): { from: Date; to: Date } | undefined {
   const [first, last] = [date(from), date(to)];
   if (range !== 'own' || !first || !last || first > last) return undefined;
-  // The last day is part of it.
+  // The last day counts as a whole.
   return { from: first, to: new Date(last.getFullYear(), last.getMonth(), last.getDate() + 1) };
 }
 
 /**
- * The period by the reader's own days: it begins at midnight, except where
- * only hours are looked at.
+ * Returns the period in the reader's own days. It begins at midnight, except
+ * for the last 24 hours, which begin at an hour.
  */
 export function periodOf(looked: Looked, now: Date): { from: Date; to: Date; interval: 'hour' | 'day' | 'week' } {
   const own = chosenDays(looked);
@@ -45,7 +45,7 @@ export function periodOf(looked: Looked, now: Date): { from: Date; to: Date; int
   return { from, to, interval: length <= 2.1 * day ? 'hour' : length <= 100 * day ? 'day' : 'week' };
 }
 
-/** The period and the filters as the server takes them. */
+/** Returns the period and the filters as the server takes them. */
 export function queryOf(looked: Looked, now: Date) {
   const { from, to, interval } = periodOf(looked, now);
   return {

@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, need } from '@/api/client';
 import { queryOf, type Looked } from './period';
 
-/** A report is asked for as JSON; only a file is CSV. */
+/** Reads a report as JSON. Only the file for download is CSV. */
 async function report<T>(call: Promise<{ data?: T | string; error?: unknown; response: Response }>): Promise<T> {
   const found = await need(call);
   if (typeof found === 'string') throw new Error('the report is no JSON');
@@ -32,7 +32,7 @@ export const questionsReport = (looked: Looked) =>
 export const respondersReport = (looked: Looked) =>
   queryOptions({ ...common, queryKey: ['analytics', 'responders', looked], queryFn: () => report(api.GET('/v1/analytics/responders', { params: { query: queryOf(looked, new Date()).query } })) });
 
-/** The address of a report as a file. */
+/** Returns the address of a report as a CSV file. */
 export function csvOf(name: 'summary' | 'series' | 'projects' | 'questions' | 'responders', looked: Looked): string {
   const { query, interval } = queryOf(looked, new Date());
   return `/v1/analytics/${name}?${new URLSearchParams({ ...query, ...(name === 'series' ? { interval } : {}), format: 'csv' }).toString()}`;

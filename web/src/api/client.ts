@@ -5,14 +5,14 @@ import { problemOf, type Problem } from './problem';
 import { fetchAgain } from './retry';
 import type { paths } from './schema';
 
-/** Gives every POST a key, so that a repeated one does its thing once. */
+/** Gives every POST an idempotency key, so that a repeated request takes effect once. */
 const keys: Middleware = {
   onRequest({ request }) {
     if (request.method === 'POST' && !request.headers.has('Idempotency-Key')) request.headers.set('Idempotency-Key', newKey());
   },
 };
 
-/** Keeps the exact text of actions beside their values. */
+/** Adds the exact text of actions beside their values (see exact.ts). */
 const exact: Middleware = {
   async onResponse({ response }) {
     if (!response.headers.get('Content-Type')?.includes('json')) return undefined;
@@ -22,7 +22,7 @@ const exact: Middleware = {
 
 const refusals = new Set<(problem: Problem) => void>();
 
-/** Hears of every refusal for want of a sign-in. */
+/** Calls the listener for every call that the server refuses because the reader is not signed in. */
 export function onSignedOut(listener: (problem: Problem) => void): () => void {
   refusals.add(listener);
   return () => refusals.delete(listener);
@@ -31,7 +31,7 @@ export function onSignedOut(listener: (problem: Problem) => void): () => void {
 export const api = createClient<paths>({ baseUrl: location.origin, fetch: fetchAgain });
 api.use(keys, exact);
 
-/** The result of a call; what went wrong is thrown as a Problem. */
+/** Returns the result of a call. A failure is thrown as a Problem. */
 export async function need<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   const { data, error, response } = await call;
   if (response.ok) return data as T;

@@ -1,8 +1,8 @@
-// What will run is decided by bytes. Reading JSON loses them: 1.0 becomes 1,
-// long numbers lose digits, keys change places. So the text of every action is
-// kept beside the value, as it stood in the reply.
+// An approval covers the exact bytes of an action. Parsing JSON loses them: 1.0
+// becomes 1, long numbers lose digits, keys change their order. So the exact
+// text of every action is kept beside its value, as it was in the reply.
 
-/** Adds "action_text", the exact text of "action", to every object with a hash of it. */
+/** Adds "action_text", the exact text of "action", to every object that also has "action_hash". */
 export function keepActions(reply: string): string {
   if (!reply.includes('"action_hash"')) return reply;
   const added: { at: number; text: string }[] = [];
@@ -16,7 +16,7 @@ export function keepActions(reply: string): string {
   return out + reply.slice(from);
 }
 
-/** Whether a text is a JSON document. */
+/** Reports whether a text is a JSON document. */
 export function isJSON(text: string): boolean {
   try {
     JSON.parse(text);
@@ -26,7 +26,7 @@ export function isJSON(text: string): boolean {
   }
 }
 
-/** Goes through the value at a place and returns where it ends. */
+/** Walks the value at a place, collects the texts of its actions in `added`, and returns the place after the value. */
 function walk(s: string, at: number, added: { at: number; text: string }[]): number {
   switch (s[at]) {
     case '{':
@@ -57,7 +57,7 @@ function walkObject(s: string, at: number, added: { at: number; text: string }[]
   while (s[i] === '"') {
     const name = s.slice(i, endOfString(s, i));
     const value = skipSpace(s, skipSpace(s, i + name.length) + 1);
-    // Nothing within an action is Fermata's own.
+    // The content of an action comes from the agent: an "action" within it is not one of Fermata's.
     const end = walk(s, value, name === '"action"' ? [] : added);
     if (name === '"action"') action = { at: end, text: s.slice(value, end) };
     if (name === '"action_hash"') hashed = true;
@@ -81,7 +81,7 @@ function skipSpace(s: string, at: number): number {
   return at;
 }
 
-/** The SHA-256 of a text in hex; undefined where the browser has no means to say. */
+/** Returns the SHA-256 of a text in hex, or undefined if the browser has no crypto.subtle. */
 export async function hashOf(text: string): Promise<string | undefined> {
   const subtle = (crypto as Partial<Crypto>).subtle;
   if (!subtle) return undefined;
@@ -90,8 +90,8 @@ export async function hashOf(text: string): Promise<string | undefined> {
 }
 
 /**
- * The bytes by which the server knows an action: without spaces between the
- * parts, and with the signs of HTML as they are.
+ * Returns an action in the form that the server hashes: without spaces between
+ * the parts, and with <, > and & unescaped.
  */
 export function canonical(json: string): string {
   let out = '';
@@ -112,9 +112,10 @@ const commandNames = ['command', 'cmd'];
 const argumentNames = ['input', 'arguments'];
 
 /**
- * The command of an action as it was typed, and every other field on a line of
- * its own; nothing for an action without exactly one command. The server says
- * it in the same way in the terminal and in messages.
+ * Returns the command of an action as it was typed, and every other field on a
+ * line of its own. Returns undefined if the action does not have exactly one
+ * command. The server shows actions in the same way in the terminal and in
+ * messages.
  */
 export function commandOf(action: string): { command: string; rest: string } | undefined {
   const json = canonical(action);
@@ -139,7 +140,7 @@ export function commandOf(action: string): { command: string; rest: string } | u
 
 interface Field { name: string; value: string }
 
-/** The fields of an object without spaces between its parts, as they are written. */
+/** Returns the fields of an object as they are written. The JSON must have no spaces between its parts. */
 function fieldsOf(json: string): Field[] {
   const fields: Field[] = [];
   if (!json.startsWith('{')) return fields;
@@ -152,7 +153,7 @@ function fieldsOf(json: string): Field[] {
   return fields;
 }
 
-/** A command line; a list of words as a shell would be given them. */
+/** Returns a value as a command line. A list of words is quoted as for a shell. */
 function lineOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value || undefined;
   if (!Array.isArray(value) || value.length === 0 || value.some((word) => typeof word !== 'string')) return undefined;
@@ -160,7 +161,7 @@ function lineOf(value: unknown): string | undefined {
   return (value as string[]).map((word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
 }
 
-/** JSON set out on lines; every number, key and escape stays as it was. */
+/** Breaks JSON into indented lines. Every number, key and escape stays as it was. */
 export function setOut(json: string): string {
   let out = '';
   let depth = 0;

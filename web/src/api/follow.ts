@@ -2,15 +2,18 @@ import type { InfiniteData, QueryClient, QueryKey } from '@tanstack/react-query'
 import { onEvent } from './live';
 import { heardSince, readAgain } from './reads';
 
-// Lists that are read page by page, and all that is about one thing, are read
-// again by rules of their own: not after every event, and at a pace that fits
-// their size. Their keys are not those that refreshByEvents knows.
+// Lists that are read page by page, and all data about one thing, are read
+// again by rules of their own. They are not read after every event, but at a
+// pace that fits their size. refreshByEvents does not know their keys.
 
 const soonest = 250;
-/** A list of many pages is read again page by page; that must not be all that the server does. */
+/**
+ * The delay for each further page, in milliseconds. A long list is read again
+ * page by page, and this must not keep the server busy.
+ */
 const perPage = 400;
 
-/** How long to collect events before queries are read again. */
+/** Returns how long to collect events before queries are read again, in milliseconds. */
 export function pace(pages: number): number {
   return soonest + Math.max(0, pages - 1) * perPage;
 }
@@ -21,8 +24,8 @@ function pagesBehind(client: QueryClient, key: QueryKey): number {
 }
 
 /**
- * Reads queries again after events that matter to them; a burst counts once.
- * Events since they were read count as well.
+ * Reads queries again after events that matter to them. A burst of events
+ * causes one read. Events that came since the queries were read count as well.
  */
 export function follow(client: QueryClient, key: QueryKey, matters: (type: string, task: string | undefined) => boolean): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;

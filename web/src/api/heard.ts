@@ -1,16 +1,16 @@
 import type { Event } from './types';
 
-/** What is kept of an event that this page heard. */
+/** The part of an event that this page remembers. */
 export type Heard = Pick<Event, 'seq' | 'type' | 'task_id' | 'question_id'>;
 
 const mostKept = 1_000;
 let kept: Heard[] = [];
 let last = 0;
 
-/** The number of the last event that this page heard, 0 before the first. */
+/** Returns the number of the last event that this page received, or 0 before the first. */
 export const lastHeard = () => last;
 
-/** Keeps an event. Returns false for one that was heard before. */
+/** Keeps an event. Returns false if the page has received it before. */
 export function keepHeard({ seq, type, task_id, question_id }: Event): boolean {
   if (seq <= last) return false;
   last = seq;
@@ -25,7 +25,7 @@ export function forgetHeard(): void {
   kept = [];
 }
 
-/** The events that this page heard after that one; undefined if some of them are no longer kept. */
+/** Returns the events after this number that the page received, or undefined if it has already dropped some of them. */
 export function heardAfter(seq: number): readonly Heard[] | undefined {
   if (kept.length === mostKept && seq < (kept[0]?.seq ?? 0)) return undefined;
   return kept.filter((event) => event.seq > seq);

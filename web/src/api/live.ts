@@ -3,10 +3,11 @@ import { forgetHeard, keepHeard, lastHeard } from './heard';
 import { readAgain } from './reads';
 import type { Event } from './types';
 
-// Events reach a browser's page by one stream. A browser keeps few connections
-// to one server open, so of all tabs one holds the stream and tells the others.
+// Events reach the browser over one stream. A browser keeps only a few
+// connections to one server open. So one tab holds the stream and passes the
+// events on to the other tabs.
 
-/** Every type of event that the pages care for. */
+/** Every event type that the pages use. */
 export const eventTypes = [
   'task.created', 'task.claimed', 'task.state_changed', 'task.ended', 'task.updated',
   'question.asked', 'question.asked_again', 'question.answered', 'question.timed_out', 'question.cancelled',
@@ -28,13 +29,13 @@ const states = new Set<() => void>();
 let state: LiveState = 'connecting';
 let started = false;
 
-/** Hears of every event, in order. */
+/** Calls the listener for every event, in order. */
 export function onEvent(listener: (event: Event) => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Hears that events may have been missed. */
+/** Calls the listener when events may have been missed. */
 export function onReset(listener: () => void): () => void {
   resets.add(listener);
   return () => resets.delete(listener);
@@ -48,14 +49,15 @@ export function onLiveState(listener: () => void): () => void {
 
 function tell(told: Told) {
   if ('event' in told) {
-    // A tab that takes the stream over may repeat what this one heard from the tab before.
+    // A tab that takes over the stream may repeat events that this tab received from the previous one.
     if (!keepHeard(told.event)) return;
     listeners.forEach((listener) => listener(told.event));
   } else if ('reset' in told) {
     forgetHeard();
     resets.forEach((listener) => listener());
   } else if (told.state !== state) {
-    // What happened while the stream was gone is replayed, but another tab may have held it.
+    // The server replays the events of the gap, but another tab may have held
+    // the stream. So this tab may have missed some of them.
     if (told.state === 'open' && state === 'lost') resets.forEach((listener) => listener());
     state = told.state;
     states.forEach((listener) => listener());
@@ -72,7 +74,7 @@ export function startLive(): void {
     channel?.postMessage(told);
   };
   if (channel) channel.onmessage = (message: MessageEvent<Told>) => tell(message.data);
-  // Locks are missing where the page is not served over TLS: then each tab has its own stream.
+  // Pages that are not served over TLS have no locks. Each tab then has its own stream.
   const locks = (navigator as Partial<Navigator>).locks;
   if (!channel || !locks) {
     follow(tell);
@@ -82,15 +84,17 @@ export function startLive(): void {
     follow(spread);
     return new Promise<never>(() => undefined);
   });
-  // A tab that comes later hears how the stream is.
+  // A tab that opens later gets no message about the state of the stream. It
+  // assumes that the stream is open, unless the browser is offline.
   if (state === 'connecting') tell({ state: navigator.onLine ? 'open' : 'lost' });
 }
 
 function follow(spread: (told: Told) => void) {
   let again = 1_000;
   const open = () => {
-    // The stream goes on where the pages are: at what they heard last, or, before
-    // they heard anything, by reading again what they read before it was open.
+    // The stream continues after the last event that the pages received. If
+    // they received none yet, they read again what they read before the stream
+    // was open.
     const last = lastHeard();
     const stream = new EventSource(last ? `/v1/events?after=${String(last)}` : '/v1/events');
     stream.onopen = () => {
@@ -100,7 +104,7 @@ function follow(spread: (told: Told) => void) {
     };
     stream.onerror = () => {
       spread({ state: 'lost' });
-      if (stream.readyState !== EventSource.CLOSED) return; // The browser tries again by itself.
+      if (stream.readyState !== EventSource.CLOSED) return; // The browser reconnects by itself.
       setTimeout(open, again);
       again = Math.min(again * 2, 30_000);
     };
@@ -112,7 +116,7 @@ function follow(spread: (told: Told) => void) {
   open();
 }
 
-/** The first word of an event's type names the queries that it makes old. */
+/** Maps the first word of an event type to the queries that such an event makes stale. */
 const nouns: Record<string, string[]> = {
   question: ['questions', 'tasks', 'counts', 'notifications', 'deliveries'],
   task: ['tasks', 'notifications'],
@@ -127,7 +131,7 @@ const nouns: Record<string, string[]> = {
   delivery: ['deliveries', 'channels'],
 };
 
-/** Marks what events make old as old. Bursts count once. */
+/** Marks queries as stale when events concern them. A burst of events counts once. */
 export function refreshByEvents(client: QueryClient): () => void {
   const old = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;

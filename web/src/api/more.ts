@@ -8,8 +8,8 @@ interface List {
 }
 
 /**
- * Reads the next page of a list. An event can make the client read the list again, and that cancels the reading of the
- * page. Then this reads the page once more.
+ * Reads the next page of a list. An event can make the client read the list again, which cancels the read of the page.
+ * In that case, readMore reads the page once more.
  */
 export async function readMore({ data, fetchNextPage }: List): Promise<void> {
   const before = data?.pages.length ?? 0;

@@ -1,10 +1,10 @@
 import type { ProblemDetails } from './types';
 
-/** Codes of the server, and offline: no answer came. */
+/** An error code of the server, or `offline` if no response came. */
 export type Code = ProblemDetails['code'] | 'offline';
 type Details = Omit<Partial<ProblemDetails>, 'code'> & { code: Code; detail: string };
 
-/** What the server refused, or why it could not be asked. */
+/** The error of a call: why the server refused it, or why the server was not reached. */
 export class Problem extends Error {
   constructor(readonly details: Details) {
     super(details.detail);
@@ -20,11 +20,11 @@ export class Problem extends Error {
   get hint() {
     return this.details.hint;
   }
-  /** The question as it was closed, when somebody was faster. */
+  /** The question as it was closed, if it was closed before this call. */
   get question() {
     return this.details.question;
   }
-  /** No answer came: the server may have got the request or not. */
+  /** Whether no response came. The server may have received the request or not. */
   get offline() {
     return this.code === 'offline';
   }
@@ -32,13 +32,13 @@ export class Problem extends Error {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** Makes whatever came back instead of a result into a Problem. */
+/** Turns any response that is not a result into a Problem. */
 export function problemOf(body: unknown, status: number): Problem {
   if (isObject(body) && typeof body.code === 'string' && typeof body.detail === 'string') return new Problem(body as unknown as ProblemDetails);
   return new Problem({ code: 'unavailable', status, detail: `The server answered with status ${status}.` });
 }
 
-/** Any error as a Problem. */
+/** Returns any error as a Problem. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   return new Problem({ code: 'internal', detail: error instanceof Error ? error.message : String(error) });

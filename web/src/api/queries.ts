@@ -8,9 +8,9 @@ import { noteReads } from './reads';
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // Live events say when something changed.
+      // Live events report changes earlier.
       staleTime: 30_000,
-      // The client itself repeats what may pass.
+      // The API client itself repeats temporary failures.
       retry: (count, error) => count < 1 && asProblem(error).offline,
       refetchOnWindowFocus: true,
       networkMode: 'always',
@@ -21,10 +21,16 @@ export const queryClient = new QueryClient({
 
 noteReads(queryClient);
 
-/** Where the page is led. It lives on until the next one is there, and what it hears meanwhile does not lead it back. */
+/**
+ * The address that the page is about to load. The page lives on until the next one is there. Nothing that it learns
+ * meanwhile may lead it back.
+ */
 let destination: string | undefined;
 
-/** Leaves what is on the page to whoever it was for, and loads the page that is for whoever is here now: this one, if no path is given. */
+/**
+ * Leaves the page, because another person is signed in now. It deletes the stored inbox of the person before, and loads
+ * `path`, or this page again if no path is given.
+ */
 export async function startAnew(path?: string): Promise<void> {
   destination ??= path;
   await forgetInbox().catch(() => undefined);
@@ -32,7 +38,7 @@ export async function startAnew(path?: string): Promise<void> {
   else if (destination === path) location.replace(path);
 }
 
-/** Who looks at the page. */
+/** Reads which member is signed in. If the page belongs to another member, it is loaded anew. */
 export const whoamiQuery = queryOptions({
   queryKey: ['whoami'],
   queryFn: async () => {

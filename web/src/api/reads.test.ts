@@ -4,7 +4,7 @@ import { keepHeard } from './heard';
 import { heardSince, noteReads, readAgain } from './reads';
 import type { Event } from './types';
 
-/** A query that is answered when the test says so. */
+/** Returns a query that is answered when the test says so. */
 function shown() {
   const client = new QueryClient();
   noteReads(client);

@@ -1,16 +1,16 @@
 import type { Query, QueryClient, QueryKey } from '@tanstack/react-query';
 import { heardAfter, lastHeard, type Heard } from './heard';
 
-// What a page shows was read at some time, and events may come while it is read,
-// or while nobody shows it. They are not lost: each query knows after which event
-// its data was read.
+// A page shows data that was read at some time. Events may come during the
+// read, or while no component shows the data. They are not lost: each query
+// knows the last event before its read.
 
-/** The last event that the page had heard when the latest read of a query began. */
+/** The last event that the page had received when the latest read of a query began. */
 const readAfter = new WeakMap<Query, number>();
-/** Queries whose first read is under way, and may be older than what was heard since. */
+/** Queries whose first read is in progress, and whose result may be older than an event that came since. */
 const outdated = new WeakSet<Query>();
 
-/** Notes when the queries of a client are read. */
+/** Records when the queries of a client are read. */
 export function noteReads(client: QueryClient): () => void {
   return client.getQueryCache().subscribe((change) => {
     if (change.type !== 'updated') return;
@@ -21,8 +21,8 @@ export function noteReads(client: QueryClient): () => void {
 }
 
 /**
- * Reads the queries below a key again. A first read that is under way cannot be
- * cut short, so it is repeated when it has ended.
+ * Reads the queries below a key again. A first read that is in progress cannot
+ * be cancelled, so it is repeated when it has ended.
  */
 export function readAgain(client: QueryClient, queryKey: QueryKey): void {
   for (const query of client.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' })) {
@@ -31,7 +31,7 @@ export function readAgain(client: QueryClient, queryKey: QueryKey): void {
   void client.invalidateQueries({ queryKey });
 }
 
-/** The events since the queries below a key were read; undefined if some of them are no longer kept. */
+/** Returns the events since the queries below a key were read, or undefined if some of them were already dropped. */
 export function heardSince(client: QueryClient, queryKey: QueryKey): readonly Heard[] | undefined {
   const shown = client.getQueryCache().findAll({ queryKey }).filter((query) => query.isActive() || !query.state.isInvalidated);
   return heardAfter(Math.min(...shown.map((query) => readAfter.get(query) ?? lastHeard())));

@@ -6,9 +6,9 @@ const tries = 4;
 const longestWait = 5_000;
 
 /**
- * Sends a request again when no answer came, or one that will pass. A POST
- * carries its idempotency key, so that the server does the thing once however
- * often it hears of it. Other writes are sent once.
+ * Sends a request again if no response came, or if the failure is temporary. A
+ * POST carries its idempotency key, so the server does the work once, however
+ * often the request arrives. Other writes are sent once.
  */
 export async function fetchAgain(request: Request): Promise<Response> {
   const again = request.method === 'GET' || request.headers.has('Idempotency-Key');

@@ -2,7 +2,7 @@ import type { components } from './schema';
 
 type Schemas = components['schemas'];
 
-/** An object with an action carries its exact text, too (see exact.ts). */
+/** An object with an action also carries the exact text of the action (see exact.ts). */
 type Exact = { action_text?: string };
 
 export type QuestionContext = Exclude<NonNullable<Schemas['Question']['context']>, string>;

@@ -14,7 +14,7 @@ import { useText } from './text';
 
 const Together = piece(() => import('./Together').then((module) => module.Together));
 
-/** What agents want to run: one key for each, and alike ones together. */
+/** Shows the approvals that wait. One key decides each, and similar ones can be decided together. */
 export default function ApprovalPage() {
   const shell = useShellText();
   const navigate = useNavigate();

@@ -19,7 +19,7 @@ import { useText } from './text';
 
 type Choice = 'approve' | 'reject';
 
-/** Several approvals of one kind: every action in full, a decision and a result for each. */
+/** Shows several approvals of one kind: every action in full, with a decision and a result for each. */
 export function Together({ questions, onClose }: { questions: Question[]; onClose: () => void }) {
   const text = useText();
   return (
@@ -33,7 +33,7 @@ function Content({ questions: offered, onClose }: { questions: Question[]; onClo
   const text = useText();
   const words = useQuestionText();
   const client = useQueryClient();
-  // What was read stays, whatever happens meanwhile.
+  // The list stays as the reader saw it, whatever happens meanwhile.
   const [questions] = useState(offered);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const decide = useMutation({

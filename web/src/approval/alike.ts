@@ -1,7 +1,7 @@
 import type { Question } from '@/api/types';
 import { mayAnswer } from '@/question/queries';
 
-/** Whether an approval may be decided together with others. */
+/** Reports whether an approval may be decided together with others. */
 export function isHarmless(question: Question): boolean {
   return (
     question.type === 'approval' && question.status === 'pending' && !question.held && mayAnswer(question) &&
@@ -10,7 +10,7 @@ export function isHarmless(question: Question): boolean {
   );
 }
 
-/** What kind of thing would run: the tool, else the names of the action's parts. */
+/** Returns the kind of an action: its tool, or else the names of its parts. */
 export function kindOf(question: Question): string {
   const action = question.action;
   if (typeof action !== 'object' || action === null) return typeof action;
@@ -18,7 +18,7 @@ export function kindOf(question: Question): string {
   return typeof tool === 'string' ? `tool ${tool}` : Object.keys(action).sort().join(' ');
 }
 
-/** The approvals that may be decided together with this one; itself among them. */
+/** Returns the approvals that may be decided together with this one, including itself. There are at most 100. */
 export function alike(questions: readonly Question[], question: Question): Question[] {
   if (!isHarmless(question)) return [];
   const kind = kindOf(question);

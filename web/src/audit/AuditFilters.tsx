@@ -11,7 +11,7 @@ import { eventNouns, nounWord } from './words';
 
 const kinds = ['human', 'agent', 'system', 'policy', 'timeout'] as const;
 
-/** What is searched; it stands in the address. */
+/** Lets the reader choose the search. The search is kept in the address. */
 export function AuditFilters({ searched, search }: { searched: Searched; search: (change: Searched) => void }) {
   const text = useText();
   const language = useLanguage();
@@ -20,7 +20,7 @@ export function AuditFilters({ searched, search }: { searched: Searched; search:
   const filtered = Object.values(searched).some(Boolean);
   const types = eventNouns.map((noun) => ({ value: noun, label: nounWord(noun, language) }));
   const actors = kinds.map((kind) => ({ value: kind, label: text[kind] }));
-  // A link may name what the lists do not.
+  // A link may name a value that the lists do not offer.
   const known = (list: { value: string; label: string }[], value: string) => (value === '' || list.some((each) => each.value === value) ? list : [...list, { value, label: value }]);
   return (
     <Box component="search" aria-label={text.filters} className={classes.filters}>
@@ -44,7 +44,7 @@ interface TypedProps {
   wide?: boolean;
 }
 
-/** A text that is searched when the typing pauses. */
+/** A text field that starts the search when the reader pauses typing. */
 function Typed({ id, label, placeholder, value, set, wide }: TypedProps) {
   const [typed, setTyped] = useState(value);
   const [sent, setSent] = useState(value);
@@ -53,7 +53,7 @@ function Typed({ id, label, placeholder, value, set, wide }: TypedProps) {
     set(text);
   }, 400);
   if (value !== sent) {
-    // It was changed elsewhere, as when the filters are cleared.
+    // The value was changed elsewhere, for example when the filters were cleared.
     setSent(value);
     setTyped(value);
   }

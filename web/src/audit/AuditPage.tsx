@@ -16,7 +16,7 @@ import { exportOf, queryOf, type Searched } from './filter';
 import { useText } from './text';
 import { useVerify } from './Verify';
 
-/** The chain of everything that happened. */
+/** Shows the event log of the workspace. */
 export default function AuditPage() {
   const text = useText();
   const navigate = useNavigate();

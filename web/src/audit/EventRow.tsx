@@ -8,7 +8,7 @@ import classes from './AuditPage.module.css';
 import { useText } from './text';
 import { eventWords } from './words';
 
-/** One thing that happened; pressed, it tells all that is known of it. */
+/** Shows one event. A press on it opens all its data. */
 export function EventRow({ event }: { event: Event }) {
   const text = useText();
   const time = useTime();

@@ -9,7 +9,7 @@ import { Icon } from '@/ui/Icon';
 import { Trouble } from '@/ui/Trouble';
 import { useText } from './text';
 
-/** Verifies the whole chain; the result stands below the button. */
+/** Verifies the hash chain of the whole event log. The result is shown below the button. */
 export function useVerify() {
   const text = useText();
   const verify = useMutation({

@@ -1,4 +1,4 @@
-/** What is searched, as it stands in the address. */
+/** The search, as it is kept in the address. */
 export interface Searched {
   q?: string;
   type?: string;
@@ -15,13 +15,13 @@ const midnight = (written: string | undefined, later: number) => {
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 };
 
-/** The days as instants by the reader's clock; the last day is part of it. */
+/** Returns the days as instants of the reader's clock. The last day counts as a whole. */
 export function daysOf({ from, to }: Searched): { from?: string; to?: string } {
   const [first, last] = [midnight(from, 0), midnight(to, 1)];
   return { ...(first ? { from: first } : {}), ...(last ? { to: last } : {}) };
 }
 
-/** The search as the server takes it. */
+/** Returns the search as the server takes it. */
 export function queryOf(searched: Searched) {
   const { q, type, actor, task } = searched;
   return {
@@ -30,7 +30,7 @@ export function queryOf(searched: Searched) {
   };
 }
 
-/** The address of the export. */
+/** Returns the address of the export. Only the days limit the export. */
 export function exportOf(searched: Searched): string {
   const days = new URLSearchParams(daysOf(searched)).toString();
   return `/v1/audit/export${days ? `?${days}` : ''}`;

@@ -1,6 +1,6 @@
 import type { Language } from '@/text/language';
 
-// What happened, in words: "question.timed_out" is a question that timed out.
+// Event types in words: "question.timed_out" is shown as "Question: timed out".
 
 const nouns: Record<Language, Record<string, string>> = {
   en: { task: 'Task', question: 'Question', message: 'Message', progress: 'Progress', run: 'Run', member: 'Person', group: 'Group', token: 'Token', policy: 'Rules for questions', gate: 'Tool call', grant: 'Grant', workflow: 'Workflow', channel: 'Channel', delivery: 'Message', database: 'Database', audit: 'Audit', view: 'View', invitation: 'Invitation', passkey: 'Passkey' },
@@ -28,12 +28,12 @@ const verbs: Record<Language, Record<string, string>> = {
   },
 };
 
-/** The nouns that events are about, for the filter. */
+/** The nouns of event types that the filter offers. */
 export const eventNouns = ['question', 'task', 'run', 'message', 'progress', 'gate', 'grant', 'workflow', 'member', 'group', 'token', 'policy', 'channel', 'delivery'] as const;
 
 export const nounWord = (noun: string, language: Language) => nouns[language][noun] ?? noun;
 
-/** "Question: timed out". A type that is not known stands as it is. */
+/** Returns an event type in words, such as "Question: timed out". Unknown words are shown as they are. */
 export function eventWords(type: string, language: Language): string {
   const [noun = '', verb = ''] = type.split('.');
   return `${nounWord(noun, language)}: ${verbs[language][verb] ?? verb.replaceAll('_', ' ')}`;

@@ -17,13 +17,13 @@ const colours = { waiting: 'gray', sent: 'green', failed: 'orange', dead: 'red',
 
 interface Props {
   delivery: Delivery;
-  /** The reader may have it sent again. */
+  /** Whether the reader may send the message again. */
   may: boolean;
-  /** It stands among messages about other questions. */
+  /** Whether the row stands among messages about other questions. */
   among?: boolean;
 }
 
-/** One message: where to, what became of it, and on demand all that is known of it. */
+/** Shows one delivery: its channel, its recipient and its state. A press opens all its data. */
 export function DeliveryRow({ delivery, may, among }: Props) {
   const text = useText();
   const { channel, kind, member, state, purpose } = delivery;
@@ -47,7 +47,7 @@ export function DeliveryRow({ delivery, may, among }: Props) {
 const ends = ['answered', 'timed_out', 'cancelled'] as const;
 const isEnd = (status: string | undefined): status is (typeof ends)[number] => ends.some((end) => end === status);
 
-/** When, and why. */
+/** Shows the times of a delivery, and why it waits or was skipped. */
 function Facts({ delivery }: { delivery: Delivery }) {
   const text = useText();
   const time = useTime();

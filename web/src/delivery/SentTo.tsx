@@ -7,7 +7,7 @@ import { DeliveryRow } from './DeliveryRow';
 import { sentToQuery } from './queries';
 import { useText } from './text';
 
-/** Where messages about a question went, and what became of them. */
+/** Shows where messages about a question went, and the state of each. */
 export default function SentTo({ question }: { question: string }) {
   const text = useText();
   const { data: me } = useQuery(whoamiQuery);

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, need } from '@/api/client';
 import type { Delivery } from '@/api/types';
 
-/** What is on its way changes without an event. */
+/** The interval for messages on their way, in milliseconds: their changes come without an event. */
 const lookAgain = 5_000;
 const moves = (items: readonly Delivery[] | undefined) => (items?.some(({ state, next_at }) => next_at !== undefined && state !== 'dead') ? lookAgain : false);
 
@@ -29,6 +29,6 @@ export const logQuery = (filter: LogFilter) =>
     refetchInterval: ({ state: { data } }) => moves(data?.pages.flatMap(({ items }) => items)),
   });
 
-/** One message with its history and what was sent. */
+/** One message with its history and its content. */
 export const deliveryQuery = (id: string) =>
   queryOptions({ queryKey: ['deliveries', 'one', id], queryFn: () => need(api.GET('/v1/deliveries/{id}', { params: { path: { id } } })) });

@@ -147,24 +147,24 @@ export const useText = catalogue({
 
 export type DeliveryText = ReturnType<typeof useText>;
 
-/** The types of what is sent, in the order of their urgency. */
+/** The types of messages, the most urgent first. */
 export const types = ['blocking', 'approval', 'error_recovery', 'non_blocking', 'progress'] as const;
 export type SentType = (typeof types)[number];
 
-/** A kind of channels as people call it. */
+/** Returns the name of a channel kind in the reader's language. */
 export function kindName(text: DeliveryText, kind: string): string {
   const key = `kind_${kind}` as keyof DeliveryText;
   const name = text[key];
   return typeof name === 'string' ? name : kind;
 }
 
-/** A channel: its name, and its kind where the name does not say it. */
+/** Returns the name of a channel, followed by its kind if the name does not say it. */
 export const channelName = (text: DeliveryText, { name, kind }: { name: string; kind: string }) =>
   name === kind ? kindName(text, kind) : `${name} (${kindName(text, kind)})`;
 
 const reasons = ['closed', 'not_eligible', 'preferences', 'no_address', 'channel_removed', 'channel_disabled', 'device_removed', 'not_needed', 'page_open', 'quiet_hours', 'digest'] as const;
 
-/** Why it waits or was not sent, in words. */
+/** Returns in words why a message waits or was not sent. */
 export function reasonWords(text: DeliveryText, reason: string): string {
   const known = reasons.find((each) => each === reason);
   return known ? text[known] : reason;

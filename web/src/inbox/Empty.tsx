@@ -3,7 +3,7 @@ import { useText } from './text';
 
 const command = 'fermata ask "Which colour shall it be?" --option red --option blue';
 
-/** An empty inbox says what would come here, and how. */
+/** Shows the empty inbox: what will appear here, or that the filters hide everything. */
 export function Empty({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {
   const text = useText();
   if (filtered) {

@@ -11,7 +11,7 @@ import { isFiltered, type Filter } from './filter';
 import classes from './Triage.module.css';
 import { useText } from './text';
 
-/** The filters over the list; they are kept in the address. */
+/** Shows the filters above the list. They are kept in the address. */
 export function Filters({ filter, fixedType, onChange }: { filter: Filter; fixedType?: boolean; onChange: (filter: Filter) => void }) {
   const text = useText();
   const words = useQuestionText();

@@ -13,7 +13,7 @@ import { useCounts, viewsQuery } from './useInbox';
 
 const Views = piece(() => import('./Views').then((module) => module.Views));
 
-/** Every question that the reader may answer, the most urgent first. */
+/** Shows every question that the reader may answer, the most urgent first. */
 export default function InboxPage() {
   const shell = useShellText();
   const text = useText();

@@ -5,7 +5,7 @@ import classes from './List.module.css';
 import { Row } from './Row';
 import { useText } from './text';
 
-/** Rows that are there above and below the window. */
+/** The number of rows that are rendered above and below the visible ones. */
 const beyond = 8;
 
 interface Props {
@@ -18,8 +18,9 @@ interface Props {
 }
 
 /**
- * The list: only the rows near the window are there, however many there are.
- * All rows are of one height, so that it takes no library to know which.
+ * Shows the list. Only the rows near the visible ones are rendered, however
+ * many there are. All rows have the same height, so finding them needs no
+ * library.
  */
 export function List({ questions, gone, selected, more, onMore, onOpen }: Props) {
   const text = useText();

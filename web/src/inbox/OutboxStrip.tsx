@@ -6,7 +6,7 @@ import { useOutbox } from './useInbox';
 
 const colors = { sending: 'gray', queued: 'yellow', accepted: 'green', refused: 'red' };
 
-/** Answers that could not be sent at once, each with what became of it. */
+/** Shows the answers that could not be sent at once, each with its state. */
 export function OutboxStrip() {
   const text = useText();
   const worded = useWorded();

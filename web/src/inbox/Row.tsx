@@ -15,18 +15,18 @@ import { useText } from './text';
 interface Props {
   question: Question;
   selected: boolean;
-  /** The reader has just answered it. */
+  /** Whether the reader has just answered the question. */
   gone: boolean;
   onOpen: (id: string, event: MouseEvent) => void;
 }
 
-/** How far it got and what it belongs to; what there is no room for stands last. */
+/** Returns the facts of a question as one line. The least important stand last, because a narrow row cuts them off. */
 function facts(question: Question, text: ReturnType<typeof useText>, words: QuestionText): string {
   const waiting = question.waiting?.tasks ?? 0;
   return [factsOf(question, words), waiting > 1 && text.waits(waiting)].filter(Boolean).join(' · ');
 }
 
-/** A question in the list: what is asked, how urgent it is, for how long. */
+/** Shows a question in the list: its title, its urgency and the time left. */
 export const Row = memo(function Row({ question, selected, gone, onOpen }: Props) {
   const text = useText();
   const words = useQuestionText();

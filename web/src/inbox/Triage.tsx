@@ -23,13 +23,13 @@ import { useInbox } from './useInbox';
 interface Props {
   filter: Filter;
   onFilter: (filter: Filter) => void;
-  /** What stands over the list. */
+  /** Content above the list. */
   tools?: ReactNode;
-  /** What stands over the list for the question that is on. */
+  /** Content above the list that belongs to the selected question. */
   above?: (question: Question, questions: Question[]) => ReactNode;
 }
 
-/** A list of questions and the one that is being decided. */
+/** Shows a list of questions and the selected question. */
 export function Triage({ filter, onFilter, tools, above }: Props) {
   const text = useText();
   const navigate = useNavigate();
@@ -54,7 +54,7 @@ export function Triage({ filter, onFilter, tools, above }: Props) {
     select(to);
     if (!wide && to) requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-row="${CSS.escape(to.id)}"]`)?.focus({ preventScroll: true }));
   };
-  /** The next question that waits, from here down and then from the top. */
+  /** Selects the next waiting question: first from here down, then from the top. */
   const leave = (left: Question) => {
     const from = questions.indexOf(left);
     const waits = (question: Question) => question !== left && question.status === 'pending' && !question.held && !gone.has(question.id);
@@ -105,7 +105,7 @@ export function Triage({ filter, onFilter, tools, above }: Props) {
   );
 }
 
-/** The question as it now is; the list's own copy is shown until then. */
+/** Shows the current state of a question. Until it is read, the copy of the list is shown. */
 function Detail({ question, focus, onSent }: { question: Question; focus: boolean; onSent: () => void }) {
   const { data } = useQuery({ ...questionQuery(question.id), placeholderData: question });
   return <QuestionView question={data ?? question} focus={focus} onSent={onSent} />;

@@ -12,7 +12,7 @@ import { viewsQuery } from './useInbox';
 
 const written = (filter: Filter) => new URLSearchParams(Object.entries(filter).filter((entry): entry is [string, string] => Boolean(entry[1]))).toString();
 
-/** Filters under a name, one's own and those that others share. */
+/** Shows the saved filters: the reader's own and those that others share. */
 export function Views({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
   const text = useText();
   const client = useQueryClient();

@@ -1,19 +1,19 @@
 import type { paths } from '@/api/schema';
 
-/** The filters of the inbox, as they stand in the address. */
+/** The filters of the inbox, as they are kept in the address. */
 export type Filter = Record<string, string | undefined>;
 type Query = NonNullable<paths['/v1/questions']['get']['parameters']['query']>;
 
 const names = ['type', 'project', 'urgency', 'risk', 'assignee', 'label', 'q', 'show'] as const;
 
-/** The parts of an address that filter; the rest is for other things. */
+/** Returns the filters of an address without its other parts. */
 export function filterOf(search: Filter): Filter {
   return Object.fromEntries(names.filter((name) => search[name]).map((name) => [name, search[name]]));
 }
 
 export const isFiltered = (filter: Filter) => Object.keys(filter).length > 0;
 
-/** The filters as the API takes them. */
+/** Returns the filters as the API takes them. */
 export function queryOf(filter: Filter): Query {
   const { show, ...rest } = filter;
   return {
@@ -24,7 +24,7 @@ export function queryOf(filter: Filter): Query {
   };
 }
 
-/** The filters by which questions are counted: all but the text. */
+/** Returns the filters for counting questions: all but the text, the status and the snoozed ones. */
 export function countsOf(filter: Filter) {
   const { status: _, q: _q, snoozed: _s, ...rest } = queryOf(filter);
   return rest;

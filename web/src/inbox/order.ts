@@ -1,5 +1,5 @@
-// The order of the list that the reader came from: a question that was opened
-// from it knows which one is next.
+// The order of the list from which the reader came. A question that was opened
+// from the list finds its neighbours here.
 let order: readonly string[] = [];
 
 export function setOrder(ids: readonly string[]): void {

@@ -16,7 +16,7 @@ import { isFiltered, queryOf, type Filter } from './filter';
 interface Part {
   items: Question[];
   next_cursor?: string;
-  /** It was kept from before: there is no connection. */
+  /** Whether the part comes from the stored inbox, because there is no connection. */
   kept?: boolean;
 }
 type Data = InfiniteData<Part, string | undefined>;
@@ -25,8 +25,9 @@ const pageSize = 200;
 const newest = 50;
 
 /**
- * The questions of an inbox, in an order that stands still: what ends stays
- * where it is and says so, what is new waits until the reader asks for it.
+ * Reads the questions of an inbox and keeps their order. A question that ends
+ * stays at its place and shows how it ended. New questions wait until the
+ * reader asks for them.
  */
 export function useInbox(filter: Filter) {
   const client = useQueryClient();
@@ -45,7 +46,7 @@ export function useInbox(filter: Filter) {
   const fresh = useFresh(key, filter, questions);
   useEnds(key, questions);
   const { refetch, fetchNextPage, hasNextPage, isFetching } = list;
-  // The server looks through so many questions for one part, and may find none there: the next one may have some.
+  // The server examines a limited number of questions for one part, and may find no match. The next part may have some.
   const looking = questions.length === 0 && hasNextPage;
   useEffect(() => {
     if (looking && !isFetching) void fetchNextPage();
@@ -75,7 +76,7 @@ async function readPart(filter: Filter, cursor: string | undefined): Promise<Par
   }
 }
 
-/** The questions that the reader answered on this page, at once and before the server says so. */
+/** Returns the questions that the reader answered on this page, even before the server confirms. */
 function useGone(): ReadonlySet<string> {
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => onOutbox(() => {
@@ -92,7 +93,7 @@ function useGone(): ReadonlySet<string> {
   return answered;
 }
 
-/** How many questions fit the filters and are not in the list yet. */
+/** Returns how many questions match the filters and are not in the list yet. */
 function useFresh(key: readonly unknown[], filter: Filter, questions: Question[]) {
   const client = useQueryClient();
   const [asked, setAsked] = useState(0);
@@ -156,7 +157,7 @@ function useEnds(key: readonly unknown[], questions: Question[]) {
       clearTimeout(timer);
     };
   }, [client, key, known]);
-  // What ended while the questions were read, or while nobody looked.
+  // Handles the questions that ended while the list was read, or while no page showed it.
   const checked = useRef(0);
   useEffect(() => {
     known.clear();
@@ -168,10 +169,10 @@ function useEnds(key: readonly unknown[], questions: Question[]) {
   }, [client, key, known, questions]);
 }
 
-/** The saved views, one's own and those that others share. */
+/** The saved views: the reader's own and those that others share. */
 export const viewsQuery = queryOptions({ queryKey: ['views'], queryFn: () => need(api.GET('/v1/views')), staleTime: 5 * 60_000 });
 
-/** How many questions wait for the reader. */
+/** Reads the number of questions that wait for the reader. */
 export function useCounts() {
   return useQuery({
     queryKey: ['counts', 'me'],
@@ -180,5 +181,5 @@ export function useCounts() {
   });
 }
 
-/** What the outbox holds, for the strip that shows it. */
+/** Returns the entries of the outbox, for the strip that shows them. */
 export const useOutbox = () => useSyncExternalStore(onOutbox, outbox);

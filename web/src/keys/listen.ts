@@ -5,14 +5,14 @@ const sequenceWithin = 1_200;
 let pressed: string[] = [];
 let forget: ReturnType<typeof setTimeout> | undefined;
 
-/** Whether keys go into a text. */
+/** Reports whether key presses go into a text field. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
   return target instanceof HTMLInputElement && !['button', 'checkbox', 'radio', 'submit', 'range'].includes(target.type);
 }
 
-/** A control that a key acts on by itself. */
+/** Reports whether the control handles the key itself. */
 function takesKey(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof HTMLElement)) return false;
   const role = target.getAttribute('role') ?? '';
@@ -47,7 +47,7 @@ function onKey(event: KeyboardEvent) {
   }
 }
 
-/** Listens for keys; returns how to stop. */
+/** Listens for keys. Returns a function that stops it. */
 export function listenForKeys(): () => void {
   window.addEventListener('keydown', onKey);
   return () => window.removeEventListener('keydown', onKey);

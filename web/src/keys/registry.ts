@@ -1,17 +1,17 @@
-// One registry knows every command: the keys, the sheet behind `?` and the
+// One registry knows every command. The keys, the sheet behind `?` and the
 // command palette are made from it.
 
 export interface Command {
   id: string;
   title: string;
-  /** Where it stands in the sheet. */
+  /** The heading above the command in the sheet. */
   group: string;
-  /** "j", "g i" (one after the other), "mod+Enter", "Escape"; each does it. */
+  /** "j", "g i" (one after the other), "mod+Enter", "Escape". Each of them runs the command. */
   keys?: string[];
   run: () => void;
-  /** Acts while somebody types, too. */
+  /** Whether the keys also work while the reader types. */
   typing?: boolean;
-  /** Stays out of the palette and the sheet, where many commands would say the same. */
+  /** Whether the palette and the sheet leave the command out, because many commands would read the same there. */
   hidden?: boolean;
 }
 
@@ -32,7 +32,7 @@ function changed() {
   listeners.forEach((listener) => listener());
 }
 
-/** Adds commands until the returned function is called. Later ones win. */
+/** Adds commands until the returned function is called. If two have the same key, the later one wins. */
 export function register(commands: Command[], level: number): () => void {
   const added = commands.map((command) => ({ command, level, order: order++ }));
   added.forEach((entry) => entries.add(entry));
@@ -43,7 +43,7 @@ export function register(commands: Command[], level: number): () => void {
   };
 }
 
-/** While a scope is open, the commands below it rest: a dialog over a page. */
+/** Suspends the commands below a level until the returned function is called. A dialog does so for its page. */
 export function openScope(level: number): () => void {
   scopes.set(level, (scopes.get(level) ?? 0) + 1);
   changed();
@@ -72,7 +72,7 @@ function visible(): Command[] {
   return list.sort((a, b) => a.order - b.order).map((entry) => entry.command);
 }
 
-/** The commands that act now, for the sheet and the palette. */
+/** Returns the active commands, for the sheet and the palette. */
 export const commands = () => snapshot;
 export function onCommands(listener: () => void): () => void {
   listeners.add(listener);
@@ -81,7 +81,7 @@ export function onCommands(listener: () => void): () => void {
 
 export type Found = { kind: 'run'; command: Command } | { kind: 'begun' } | { kind: 'none' };
 
-/** Looks up what a key does after those that were pressed before it. */
+/** Finds the command for the keys that were pressed one after the other. */
 export function find(pressed: string[], typing: boolean): Found {
   const sequence = pressed.join(' ');
   const list = awake().filter(({ command }) => !typing || command.typing);
@@ -91,7 +91,7 @@ export function find(pressed: string[], typing: boolean): Found {
   return begun ? { kind: 'begun' } : { kind: 'none' };
 }
 
-/** The name of a key as the registry writes it. */
+/** Returns the name of a key as the registry writes it. */
 export function nameOf(event: KeyboardEvent): string {
   const mod = event.ctrlKey || event.metaKey ? 'mod+' : '';
   const alt = event.altKey ? 'alt+' : '';

@@ -3,7 +3,7 @@ import { openScope, register, type Command } from './registry';
 
 const Level = createContext(0);
 
-/** Commands within it act alone while it is there: for dialogs. */
+/** Suspends all commands outside of it while it is rendered. Dialogs use it. */
 export function KeyScope({ children }: { children: ReactNode }) {
   const level = useContext(Level) + 1;
   useEffect(() => openScope(level), [level]);
@@ -12,14 +12,14 @@ export function KeyScope({ children }: { children: ReactNode }) {
 
 const Awake = createContext(true);
 
-/** Commands within it act only while it is on: for what is one thing among others on a page. */
+/** Activates the commands within it only while it is on. Use it for one of several things on a page. */
 export function KeysWhile({ on, children }: { on: boolean; children: ReactNode }) {
   return <Awake value={on}>{children}</Awake>;
 }
 
 /**
- * Registers commands while the component is there. What they run may change
- * with every render; their ids, keys and titles are compared.
+ * Registers commands while the component is rendered. Their functions may
+ * change with every render. Only ids, titles, groups and keys are compared.
  */
 export function useCommands(commands: Command[], active = true): void {
   const level = useContext(Level);

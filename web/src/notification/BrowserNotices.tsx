@@ -5,7 +5,7 @@ import { permission, show } from './browser';
 import { startTelling, stopTelling } from './telling';
 import { useNewsText } from './text';
 
-/** Tells what happens by the browser, while a page is open and the person looks elsewhere. */
+/** Shows notifications of the browser while a page is open and the person looks elsewhere. */
 export function BrowserNotices() {
   const text = useNewsText();
   const navigate = useNavigate();

@@ -7,7 +7,10 @@ import classes from './news.module.css';
 import { startTelling } from './telling';
 import { useNewsText } from './text';
 
-/** Whether this browser tells of news. It is asked by a press, never by itself. */
+/**
+ * Lets the reader turn on notifications of the browser. The browser asks for permission only after a press, never by
+ * itself.
+ */
 export function BrowserPanel() {
   const text = useNewsText();
   const [on, setOn] = usePreference('browserNotifications');
@@ -16,7 +19,7 @@ export function BrowserPanel() {
   const active = on && allowed === 'granted';
   const turnOn = async () => {
     const now = await askPermission();
-    // What comes from now on is told, however long the part that tells takes to load.
+    // All news from this moment on is shown, however long the code that shows it takes to load.
     if (now === 'granted') await startTelling().begun;
     setAllowed(now);
     setOn(now === 'granted');

@@ -21,7 +21,7 @@ const icons: Record<string, IconName> = {
   'question.cancelled': 'undo', 'question.answered_late': 'clock', 'task.ended': 'tasks',
 };
 
-/** One thing that happened, and what can be done about it at once. */
+/** Shows one notification and the answers that the reader can give at once. */
 export const NewsItem = memo(function NewsItem({ news, unread, now }: { news: News; unread: boolean; now: number }) {
   const text = useNewsText();
   const words = useQuestionText();

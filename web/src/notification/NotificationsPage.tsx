@@ -18,7 +18,7 @@ import classes from './news.module.css';
 import { NewsItem } from './NewsItem';
 import { useNewsText } from './text';
 
-/** What happened that concerns the reader, newest first. */
+/** Shows the notifications of the reader, newest first. */
 export default function NotificationsPage() {
   const text = useNewsText();
   const shell = useText();

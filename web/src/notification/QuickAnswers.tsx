@@ -9,7 +9,7 @@ import { Icon } from '@/ui/Icon';
 import { quickAnswers, quickKey, type Quick } from './quick';
 import { useNewsText } from './text';
 
-/** Answers of one press; they can be taken back as all others. */
+/** Shows answers that take one press. The reader can undo them like all others. */
 export function QuickAnswers({ question }: { question: Question }) {
   const text = useNewsText();
   const words = useQuestionText();

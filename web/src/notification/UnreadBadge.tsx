@@ -5,7 +5,7 @@ import { follow } from '@/api/follow';
 import { useText } from '@/shell/text';
 import { unreadQuery, newsKey, mayBeNews } from './api';
 
-/** How many notifications are unread, beside the name of their page. */
+/** Shows the number of unread notifications beside the name of their page. */
 export function UnreadBadge() {
   const text = useText();
   const client = useQueryClient();

@@ -4,7 +4,7 @@ import type { components } from '@/api/schema';
 import type { Question } from '@/api/types';
 
 type Wire = components['schemas']['Notification'];
-/** What happened that concerns the reader. */
+/** A notification of the reader. */
 export type News = Omit<Wire, 'question'> & { question?: Question };
 
 export const newsKey = ['news'] as const;
@@ -22,12 +22,12 @@ export const newsQuery = infiniteQueryOptions({
   getNextPageParam: (part) => part.next_cursor,
 });
 
-/** How many are unread, without reading them all. */
+/** The number of unread notifications, without reading them all. */
 export const unreadQuery = queryOptions({ queryKey: [...newsKey, 'unread'], queryFn: ({ signal }) => read(1, undefined, signal) });
 
 export const latestNews = () => read(10);
 
 export const markRead = (upTo: number) => need(api.POST('/v1/notifications/read', { body: { up_to: upTo } }));
 
-/** Events that may be news to somebody. */
+/** Reports whether events of this type may cause a notification. */
 export const mayBeNews = (type: string) => /^question\.(asked|assigned|escalated|answered|timed_out|cancelled|answered_late|held|undone)$|^task\.ended$/.test(type);

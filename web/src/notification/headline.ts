@@ -1,7 +1,7 @@
 import type { News } from './api';
 import type { NewsText } from './text';
 
-/** What happened, in a few words. What time or a rule did never looks like a person's doing. */
+/** Returns a notification in a few words. An act of a timeout or a rule never looks like an act of a person. */
 export function headline(news: Pick<News, 'type' | 'actor' | 'task'>, text: NewsText, me?: string): string {
   const { actor } = news;
   const named = actor.kind === 'human' || actor.kind === 'agent';

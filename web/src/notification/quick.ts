@@ -8,13 +8,14 @@ export interface Quick {
   recommended: boolean;
 }
 
-/** More than so many answers need a page. */
+/** A question with more answers than this needs its own page. */
 const most = 4;
 
 /**
- * The answers that one press may give where a question is only summed up. What
- * needs to be read whole – an action, a preview, a danger, a high risk, a
- * signature, several items – is answered on its own page.
+ * Returns the answers that one press may give where only a summary of the
+ * question is shown. A question that must be read in full is answered on its
+ * own page. Such a question has an action, a preview, a text, a danger, a high
+ * risk, a signature or several items.
  */
 export function quickAnswers(question: Question, words: { yes: string; no: string; approve: string; reject: string }): Quick[] {
   const [item] = question.items;

@@ -6,13 +6,13 @@ import { looks, toTell, withdraw } from './browser';
 
 const soon = 400;
 
-/** Hears of news from its start on. It keeps them until `by` says who shows them. */
+/** Collects news from its start on. It keeps the news until a call of `by` sets how they are shown. */
 class Telling {
-  /** Settles when it is known what was old at the start. */
+  /** Settles when it is known which news was old at the start. */
   readonly begun: Promise<void>;
-  /** The number of the last event that the person knows of or was told of. */
+  /** The number of the last event that the reader saw or was told of. */
   private told: number | undefined;
-  /** The number of the first event that nobody has seen and that was not read since, or Infinity. */
+  /** The number of the first event that the reader did not see and that was not read since, or Infinity. */
   private unseen = Infinity;
   private tell: ((news: News) => Promise<void>) | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -36,7 +36,7 @@ class Telling {
   private hear(event: Event): void {
     if (!mayBeNews(event.type)) return;
     if (event.question_id && /answered|timed_out|cancelled|held/.test(event.type)) withdraw(event.question_id);
-    // Whoever looks when something happens has seen it, and what came before.
+    // A reader who looks at the page when an event comes has seen this event and all earlier ones.
     if (looks()) {
       this.unseen = Infinity;
       this.know(event.seq);
@@ -46,7 +46,7 @@ class Telling {
     }
   }
 
-  /** Events may have been missed. */
+  /** Handles a gap in the events. */
   private miss(): void {
     if (looks()) {
       this.unseen = Infinity;
@@ -56,13 +56,13 @@ class Telling {
     }
   }
 
-  /** Takes the latest news for known, but not what comes unseen before the reply. */
+  /** Marks the latest news as known, except for news that comes unseen before the reply. */
   private async knowLatest(): Promise<void> {
     try {
       const { items } = await latestNews();
       this.know(Math.min(items[0]?.seq ?? 0, this.unseen - 1));
     } catch {
-      // The next event or gap tells more.
+      // The next event or gap corrects this.
     }
   }
 
@@ -87,7 +87,7 @@ class Telling {
 
 let telling: Telling | undefined;
 
-/** Starts to hear of news, unless that is done already. */
+/** Starts to collect news, unless that has begun already. */
 export const startTelling = (): Telling => (telling ??= new Telling());
 
 export function stopTelling(): void {

@@ -1,5 +1,6 @@
-// What the browser keeps – drafts, the last inbox, answers on their way – is
-// one person's: whoever was signed in here last. Nobody else's page reads it.
+// The browser stores drafts, the last inbox and unsent answers. They belong to
+// one person: the last one who signed in here. No other person's page reads
+// them.
 
 const place = 'fermata.owner';
 const prefixOf = (name: string) => `fermata.for.${name}:`;
@@ -12,18 +13,18 @@ function stored(): string {
   }
 }
 
-// A page is one person's from its first whoami to its end.
+// A page belongs to one person, from its first whoami to its end.
 let owner = stored();
 
-/** Whose things this page keeps; '' while nobody was ever signed in here. */
+/** Returns the owner of the data that this page stores, or '' before the first sign-in. */
 export const keptFor = () => owner;
 
-/** Where something of this page's person is kept. */
+/** Returns the storage key for something of this page's owner. */
 export const keptAt = (what: string) => prefixOf(owner) + what;
 
 /**
- * Says who looks at the page. False: it is somebody else than whose things this
- * page keeps, and must begin anew.
+ * Records who looks at the page. Returns false if the page belongs to another
+ * person. It must then be loaded anew.
  */
 export function own(name: string): boolean {
   if (owner === name) return true;
@@ -31,18 +32,18 @@ export function own(name: string): boolean {
   if (first) owner = name;
   try {
     localStorage.setItem(place, name);
-    // Which row was selected is no news for the next one.
+    // The next person must not see which row was selected.
     sessionStorage.removeItem(selectedAt);
   } catch {
-    // Nothing is kept, so there is nothing to tell apart.
+    // Nothing is stored, so there is nothing to keep apart.
   }
   return first;
 }
 
-/** Where the inbox notes which question is on. */
+/** The storage key of the question that is selected in the inbox. */
 export const selectedAt = 'fermata.selected';
 
-/** The names of what was begun and not sent: answers, messages, a task. */
+/** Returns the storage keys of unsent drafts: answers, messages, a task. */
 export function begun(): string[] {
   try {
     return Object.keys(localStorage).filter((key) => key.startsWith(prefixOf(owner)));
@@ -51,13 +52,13 @@ export function begun(): string[] {
   }
 }
 
-/** Forgets what was begun, and whose it was. */
+/** Deletes the drafts and the name of their owner. */
 export function forgetBegun(): void {
   begun().forEach((key) => localStorage.removeItem(key));
   try {
     localStorage.removeItem(place);
     sessionStorage.removeItem(selectedAt);
   } catch {
-    // See own.
+    // Nothing is stored: see own.
   }
 }

@@ -2,7 +2,7 @@ import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
 import type { Question } from '@/api/types';
 import { keptFor } from './kept';
 
-// The last inbox is kept, so that it opens without a network.
+// The last inbox is stored, so that it opens without a network.
 
 interface Schema extends DBSchema {
   questions: { key: string; value: Question & { kept_order: number; kept_for?: string } };
@@ -16,7 +16,7 @@ function open() {
 
 let forgotten = false;
 
-/** Keeps the head of the inbox as it was just shown. */
+/** Stores the head of the inbox as it was just shown. */
 export async function keepInbox(questions: Question[]): Promise<void> {
   const db = await open();
   if (!db || forgotten) return;
@@ -38,7 +38,7 @@ export async function lastQuestion(id: string): Promise<Question | undefined> {
 
 const mine = (kept: { kept_for?: string }) => kept.kept_for === keptFor();
 
-/** Forgets the inbox; this page keeps none any more. */
+/** Deletes the stored inbox. After that, this page stores no inbox. */
 export async function forgetInbox(): Promise<void> {
   forgotten = true;
   await (await open())?.clear('questions');

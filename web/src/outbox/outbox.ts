@@ -9,8 +9,8 @@ import { showQuestion } from '@/question/queries';
 import { onSignOut, type Unsent } from '@/sign-in/session';
 import type { Answer, Question } from '@/api/types';
 
-// Every answer goes through here: it is written down before it is sent, and
-// sent with the same key until the server has said what became of it.
+// Every answer goes through this file. It is stored before it is sent, and sent
+// with the same key until the server has accepted or refused it.
 
 export type EntryState = 'sending' | 'queued' | 'accepted' | 'refused';
 
@@ -25,10 +25,10 @@ export interface Entry {
   /** The exact text of the edited action. */
   action?: string;
   at: number;
-  /** Who answered: nobody else sees it, and nobody else's session sends it. */
+  /** The person who answered. No other person sees the entry, and no other person's session sends it. */
   by: string;
   state: EntryState;
-  /** It could not be sent at once: its way is shown to the end. */
+  /** Whether the answer could not be sent at once. The reader then sees its progress until the end. */
   waited: boolean;
   problem?: { code: Code; detail: string; hint?: string };
 }
@@ -63,7 +63,7 @@ async function save(entry: Entry): Promise<void> {
   await (await open())?.put('answers', entry);
 }
 
-/** Forgets an entry whose end the reader has seen. */
+/** Deletes an entry when the reader has seen how it ended. */
 export async function dismiss(entry: Entry): Promise<void> {
   show(entry, true);
   await (await open())?.delete('answers', entry.key);
@@ -71,13 +71,13 @@ export async function dismiss(entry: Entry): Promise<void> {
 
 const accepted = new Set<(entry: Entry, question: Question) => void>();
 
-/** Hears of every answer that the server took. */
+/** Calls the listener for every answer that the server accepted. */
 export function onAccepted(listener: (entry: Entry, question: Question) => void): () => void {
   accepted.add(listener);
   return () => accepted.delete(listener);
 }
 
-/** Sends an answer; the promise ends when its fate is known or it has to wait. */
+/** Sends an answer. The promise resolves when the result is known or when the answer has to wait. */
 export async function sendAnswer(question: Question, said: string, body: Answer, action?: string): Promise<Entry> {
   const entry: Entry = { key: newKey(), questionId: question.id, title: question.title, said, body, action, at: Date.now(), by: whoIsHere() ?? keptFor(), state: 'sending', waited: false };
   const saved = save(entry);
@@ -95,7 +95,7 @@ async function deliver(entry: Entry): Promise<Entry> {
     const question = (await need(
       api.POST('/v1/questions/{id}/answer', {
         params: { path: { id: entry.questionId }, header: { 'Idempotency-Key': entry.key } },
-        // The browser's session may be somebody else's by now: the server refuses then.
+        // The session of the browser may belong to another person by now. The server then refuses the answer.
         headers: { 'Fermata-Member': entry.by },
         body: entry.body,
         bodySerializer: (body) => withAction(body, entry.action),
@@ -111,13 +111,13 @@ async function deliver(entry: Entry): Promise<Entry> {
   }
 }
 
-/** The body as it is sent: what will run is not read and written anew. */
+/** Returns the request body. The action is inserted as text, because parsing and writing it again could change it. */
 export function withAction(body: Answer, action?: string): string {
   const rest = JSON.stringify(body);
   return action === undefined ? rest : `${rest.slice(0, -1)}${rest === '{}' ? '' : ','}"action":${action}}`;
 }
 
-/** What passes is tried again; what does not is told to the reader. */
+/** Queues an answer again after a temporary failure, and reports any other failure to the reader. */
 async function failed(entry: Entry, problem: Problem): Promise<Entry> {
   const passes = problem.offline || problem.status >= 500 || ['unauthenticated', 'rate_limited', 'unavailable'].includes(problem.code);
   const next: Entry = {
@@ -133,13 +133,13 @@ const whoIsHere = () => queryClient.getQueryData(whoamiQuery.queryKey)?.name;
 
 let flushing = false;
 
-/** Sends what waits, in the order in which it was answered. */
+/** Sends the waiting answers, in the order in which they were given. */
 export async function flush(): Promise<void> {
   if (flushing || !navigator.onLine) return;
   flushing = true;
   try {
     for (const entry of entries.filter((each) => each.state === 'queued')) {
-      // Another person may have signed in here since.
+      // Another person may have signed in here meanwhile.
       if (entry.by !== whoIsHere()) continue;
       const next = await deliver({ ...entry, state: 'sending' });
       if (next.state === 'queued' && next.problem?.code !== 'rate_limited') return;
@@ -149,31 +149,32 @@ export async function flush(): Promise<void> {
   }
 }
 
-/** Takes up what earlier pages and other tabs left for whoever is here. */
+/** Loads the entries that earlier pages and other tabs stored for this page's owner. */
 async function takeUp(): Promise<void> {
   const left = (await (await open())?.getAll('answers')) ?? [];
   for (const entry of left) {
     if (entry.by !== keptFor() || entries.some((each) => each.key === entry.key)) continue;
-    // Whether a cut connection brought it to the server is not known: its key tells.
+    // If the connection was cut, the server may or may not have the answer. The
+    // idempotency key makes it safe to repeat.
     show(entry.state === 'sending' ? { ...entry, state: 'queued', waited: true } : entry);
   }
 }
 
 const isUnsent = ({ state }: Entry) => state === 'queued' || state === 'sending';
 
-/** The answers that were given here and did not reach the server. */
+/** Returns the answers that were given here and did not reach the server. */
 export async function unsent(): Promise<readonly Entry[]> {
   await takeUp();
   return entries.filter(isUnsent);
 }
 
-/** Forgets what became of answers, and those that wait if they are not to be kept. */
+/** Deletes the entries that have a result. It deletes the waiting ones as well if the reader discards them. */
 async function forget(what: Unsent): Promise<void> {
   await takeUp();
   for (const entry of entries) if (what === 'discard' || !isUnsent(entry)) await dismiss(entry);
 }
 
-/** Takes up what an earlier page left, and tries again whenever that may help. */
+/** Loads the entries of earlier pages, and sends them again whenever that may help. */
 export async function startOutbox(): Promise<void> {
   onSignOut(forget);
   await takeUp();
@@ -182,7 +183,7 @@ export async function startOutbox(): Promise<void> {
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && again());
   onLiveState(() => liveState() === 'open' && again());
   queryClient.getQueryCache().subscribe((event) => {
-    // Somebody signed in again.
+    // The person has signed in again.
     if (event.type === 'updated' && event.action.type === 'success' && event.query.queryHash === '["whoami"]') void takeUp().then(again);
   });
   setInterval(() => entries.some((each) => each.state === 'queued') && again(), 15_000);

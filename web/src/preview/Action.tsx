@@ -7,7 +7,7 @@ import { Code } from './Code';
 import classes from './Action.module.css';
 import { Marked } from './Preview';
 
-/** How a hash was found to fit the bytes that are shown. */
+/** The result of checking a hash against the bytes that are shown. */
 export type Checked = 'right' | 'wrong' | 'unchecked' | 'checking';
 
 export function useChecked(action: string | undefined, hash: string | undefined): Checked {
@@ -29,13 +29,13 @@ interface ActionProps {
   action: string;
   hash?: string;
   checked: Checked;
-  /** What becomes of it: that it will run is only so while the question is open. */
+  /** What happens to the action. "It will run" is true only while the question is open. */
   fate?: 'runs' | 'ran' | 'notRun';
   page?: boolean;
   onSeen?: () => void;
 }
 
-/** What will run, from its bytes and nothing else. */
+/** Shows what will run, from its bytes and nothing else. */
 export function ActionView({ action, hash, checked, fate = 'runs', page, onSeen }: ActionProps) {
   const text = useText();
   const title = text[fate];
@@ -67,7 +67,7 @@ export function ActionView({ action, hash, checked, fate = 'runs', page, onSeen 
   );
 }
 
-/** All of an action: a command as it was typed and every other field, or its JSON. */
+/** Shows all of an action: its command as it was typed and every other field, or its JSON. */
 export function ActionText({ action, label }: { action: string; label: string }) {
   const text = useText();
   const shown = useMemo(() => readable(action), [action]);
@@ -88,9 +88,10 @@ export function ActionText({ action, label }: { action: string; label: string })
 }
 
 /**
- * A command as it was typed and the rest of its action below; another action
- * set out on lines, and beside it every text of more than one line as it is,
- * without the escapes of JSON.
+ * Splits an action into the parts to show. An action with a command gives the
+ * command as it was typed, then the rest. Any other action is broken into
+ * lines. Each text in it with a line break, a quote or a backslash follows as
+ * it is, without the escapes of JSON.
  */
 export function readable(action: string): { label: string; text: string }[] {
   const found = commandOf(action);
@@ -105,12 +106,12 @@ export function readable(action: string): { label: string; text: string }[] {
   try {
     visit(JSON.parse(action), '');
   } catch {
-    // Then its bytes stand for themselves.
+    // The action is not JSON, so its bytes are shown alone.
   }
   return [whole, ...long];
 }
 
-/** Tells when the end of the action was on the screen. */
+/** Calls onSeen when the end of the action has been on the screen. */
 function useEnd(onSeen?: () => void) {
   const end = useRef<HTMLDivElement>(null);
   const latest = useRef(onSeen);

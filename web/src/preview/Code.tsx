@@ -5,7 +5,7 @@ import classes from './Code.module.css';
 const linesAtOnce = 200;
 const longestPiece = 4_000;
 
-/** How a line of a diff begins says what happens to it. */
+/** Returns the style for a line of a diff. The beginning of the line decides. */
 function kindOf(line: string): string | undefined {
   if (/^(\+\+\+|---|diff |index )/.test(line)) return classes.file;
   if (line.startsWith('@@')) return classes.hunk;
@@ -15,8 +15,8 @@ function kindOf(line: string): string | undefined {
 }
 
 /**
- * A text that is shown whole, however long it is. The browser lays out the
- * blocks that are near the window.
+ * Shows a text in full, however long it is. The browser lays out only the
+ * blocks near the visible ones.
  */
 export const Code = memo(function Code({ text, diff, strict, label }: { text: string; diff?: boolean; strict?: boolean; label: string }) {
   const blocks = useMemo(() => cut(text), [text]);
@@ -31,7 +31,7 @@ export const Code = memo(function Code({ text, diff, strict, label }: { text: st
   );
 });
 
-/** Blocks of lines; a line that is longer than anybody reads is cut into pieces. */
+/** Cuts a text into blocks of lines. A line that is too long to read is cut into pieces. */
 export function cut(text: string): string[][] {
   const blocks: string[][] = [];
   let block: string[] = [];

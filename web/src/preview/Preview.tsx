@@ -11,7 +11,7 @@ import { tableOf } from './table';
 
 type Preview = NonNullable<NonNullable<Question['context']>['preview']>;
 
-/** What the asker wants looked at, whole. */
+/** Shows in full the preview that the asker attached. */
 export function PreviewView({ preview }: { preview: Preview }) {
   const text = useText();
   const [asText, setAsText] = useState(false);
@@ -40,7 +40,7 @@ function Changes({ diff }: { diff: string }) {
   return <>{`+${count(/^\+(?!\+\+)/)} ${text.added}, −${count(/^-(?!--)/)} ${text.removed}`}</>;
 }
 
-/** Says that there are characters which are not what they look like. */
+/** Warns of characters in a text that are not what they look like. */
 export function Marked({ text: shownText, strict }: { text: string; strict?: boolean }) {
   const text = useText();
   const count = useMemo(() => suspicious(shownText, strict), [shownText, strict]);

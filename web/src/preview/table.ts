@@ -1,4 +1,4 @@
-/** The rows of a table, however it was written: JSON, tabs, bars or commas. */
+/** Returns the rows of a table that is written as JSON or with tabs, bars or commas. */
 export function tableOf(text: string): string[][] | undefined {
   const rows = fromJSON(text) ?? fromLines(text);
   if (!rows || rows.length < 2) return undefined;
@@ -10,7 +10,7 @@ export function tableOf(text: string): string[][] | undefined {
 const cell = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
 function fromJSON(text: string): string[][] | undefined {
-  // A number that JSON.parse would change is not shown as another one.
+  // JSON.parse would change such a number, and the table would show another one.
   if (!/^\s*\[/.test(text) || /\d{16}|\d\.\d*0[,\s}\]]/.test(text)) return undefined;
   let list: unknown;
   try {

@@ -2,7 +2,7 @@ import { api, need } from '@/api/client';
 import { asProblem } from '@/api/problem';
 
 // This browser as a device that gets messages while no page is open. Its id is
-// kept in a cache, which the service worker can read (worker/device.ts).
+// kept in a cache, because the service worker can read that (worker/device.ts).
 
 const shelf = 'fermata-device';
 const place = '/fermata-device';
@@ -10,7 +10,7 @@ const place = '/fermata-device';
 export interface Kept {
   id: string;
   name: string;
-  /** Whose device it is: the browser may be somebody else's by now. */
+  /** The member who added the device. Another person may use the browser by now. */
   member: string;
 }
 
@@ -18,7 +18,7 @@ export type PushState = 'unsupported' | 'install' | 'denied' | 'off' | 'on';
 
 const isApplePhone = /iPhone|iPad/.test(navigator.userAgent);
 
-/** Whether this browser can get messages, and does. */
+/** Returns whether this browser can get messages, and whether it does. */
 export async function pushState(member: string): Promise<{ state: PushState; device?: Kept }> {
   if (!isSecureContext || !('serviceWorker' in navigator) || !('PushManager' in window) || !('Notification' in window)) {
     return { state: isApplePhone && isSecureContext ? 'install' : 'unsupported' };
@@ -31,30 +31,31 @@ export async function pushState(member: string): Promise<{ state: PushState; dev
   return subscription ? { state: 'on', device: kept } : { state: 'off' };
 }
 
-/** Asks the person, subscribes and tells the server; only ever after a press of a button. */
+/** Asks the person for permission, subscribes and tells the server. Call it only after a press of a button. */
 export async function addDevice(name: string, member: string): Promise<'added' | 'denied'> {
   if ((await Notification.requestPermission()) !== 'granted') return 'denied';
   await register(await subscribe(), name, member);
   return 'added';
 }
 
-/** This browser gets no more messages. */
+/** Removes this browser from the devices that get messages. */
 export async function removeDevice(): Promise<void> {
   const kept = await keptDevice();
   await unsubscribe();
   if (kept) await forgetAtServer(kept.id);
 }
 
-/** Removes one of the devices, which may be this one. */
+/** Removes one of the reader's devices, which may be this browser. */
 export async function removeAny(id: string): Promise<void> {
   if ((await keptDevice())?.id === id) await removeDevice();
   else await forgetAtServer(id);
 }
 
 /**
- * Brings this browser and the server together again: a subscription that ended
- * or was made with another key is made anew. One of somebody else ends, and so
- * does one that the server has ended, with a sign-in or by a press.
+ * Brings this browser and the server into agreement. A subscription that ended
+ * or was made with another key is made anew. A subscription of another person
+ * is ended. So is a subscription whose device the server has removed, because
+ * its sign-in ended or a person removed it.
  */
 export async function renewDevice(member: string): Promise<void> {
   const kept = await keptDevice();
@@ -70,13 +71,13 @@ export async function renewDevice(member: string): Promise<void> {
   } else if (!(await isKnown(kept.id))) await unsubscribe();
 }
 
-/** Whether the server still pushes to the device. */
+/** Reports whether the server still pushes to the device. */
 async function isKnown(id: string): Promise<boolean> {
   const { items } = await need(api.GET('/v1/me/devices'));
   return items.some((device) => device.id === id);
 }
 
-/** Ends the subscription, so that nothing reaches this browser any more. */
+/** Ends the subscription. After that, no message reaches this browser. */
 export async function unsubscribe(): Promise<void> {
   await caches.delete(shelf);
   const registration = await navigator.serviceWorker.getRegistration();
@@ -97,14 +98,14 @@ async function subscribe(): Promise<PushSubscription> {
   return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
 }
 
-/** Whether a subscription belongs to the server's key of today. */
+/** Reports whether a subscription was made with the server's current key. */
 function madeWith({ options: { applicationServerKey } }: PushSubscription, key: string): boolean {
   if (!applicationServerKey) return true;
   const bytes = String.fromCharCode(...new Uint8Array(applicationServerKey));
   return btoa(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '') === key;
 }
 
-/** The server may have forgotten it by itself: its subscription ended. */
+/** Removes a device on the server. The server may have removed it already, because its subscription ended. */
 async function forgetAtServer(id: string): Promise<void> {
   await need(api.DELETE('/v1/me/devices/{id}', { params: { path: { id } } })).catch((error: unknown) => {
     if (asProblem(error).code !== 'not_found') throw error;

@@ -9,11 +9,11 @@ import classes from './ItemField.module.css';
 import { useText } from './text';
 import type { AnswerState } from './useAnswer';
 
-/** Where what will run is changed. As long as it is the same, the action itself is what is approved. */
+/** Lets a person edit what will run. If the edited text means the same bytes, the original action is approved. */
 export function ActionEditor({ question, answer }: { question: Question; answer: AnswerState }) {
   const text = useText();
   const asked = useMemo(() => setOut(question.action_text ?? ''), [question.action_text]);
-  // What cannot be seen is typed as its escape: a field shows characters as they are, and some turn what follows.
+  // Invisible characters are shown as escapes. A text field would show them as they are, and some reverse later text.
   const original = useMemo(() => escaped(asked), [asked]);
   const [words, setWords] = useState(answer.action === undefined || answer.action === asked ? original : answer.action);
   const valid = isJSON(words);

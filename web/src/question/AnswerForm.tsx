@@ -22,11 +22,11 @@ interface Props {
   checked: Checked;
   /** Whether the end of what will run was on the screen. */
   seen: boolean;
-  /** The answer comes after the deadline. */
+  /** Whether the answer comes after the deadline. */
   late?: boolean;
 }
 
-/** The part of a question in which it is answered: at once, or step by step. */
+/** The form in which a question is answered: at once, or item by item. */
 export function AnswerForm(props: Props) {
   const { question, answer } = props;
   const text = useText();
@@ -43,7 +43,7 @@ export function AnswerForm(props: Props) {
     setAt(Math.max(0, Math.min(to, question.items.length)));
     answer.setDoubt(undefined);
   };
-  /** Puts a value in its place: the last thing to say sends all, others lead on. */
+  /** Records a value. The value of a single item sends the answer; one of several items leads to the next step. */
   const decide = (given: Item, value: Value) => {
     const values = { ...answer.values, [keyOf(given)]: value };
     answer.change(keyOf(given), value);
@@ -140,7 +140,7 @@ export function AnswerForm(props: Props) {
   );
 }
 
-/** Why nothing was signed; what was answered stays. */
+/** Shows why nothing was signed. The values stay in the form. */
 function Unsigned({ error }: { error: unknown }) {
   const text = useText();
   const words = error instanceof OtherDecision ? text.signOther : stoppedByDevice(error) ? text.signStopped : undefined;
@@ -180,7 +180,7 @@ function Buttons({ question, answer, checked, item, reviewing, at, several, late
   );
 }
 
-/** What is dangerous is done by a second, deliberate step. */
+/** Asks for a second, deliberate step before a dangerous answer is sent. */
 function Confirm({ question, answer, blocked, onConfirm }: { question: Question; answer: AnswerState; blocked: boolean; onConfirm: () => void }) {
   const text = useText();
   const button = useRef<HTMLButtonElement>(null);

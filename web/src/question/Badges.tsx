@@ -17,7 +17,7 @@ export function TypeBadge({ type }: { type: Question['type'] }) {
   return <Badge variant="default" flex="0 1 auto" miw={44} leftSection={<Icon name={types[type].icon} size={12} />} size="sm" tt="none">{text[`type_${type}`]}</Badge>;
 }
 
-/** The risk by word and sign; what is low needs neither. */
+/** Shows the risk with a word and a sign. A low risk needs neither. */
 export function RiskBadge({ risk }: { risk: Question['risk'] }) {
   const text = useText();
   if (risk === 'low') return null;

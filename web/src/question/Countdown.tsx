@@ -7,8 +7,8 @@ import { useNow } from '@/ui/useNow';
 import classes from './Countdown.module.css';
 import { useText } from './text';
 
-/** How long there is to answer, by the server's clock. */
-export function Countdown({ question, brief }: { question: Question; /** There may be no room for more than the time. */ brief?: boolean }) {
+/** Shows the time left to answer, by the server's clock. */
+export function Countdown({ question, brief }: { question: Question; /** Whether a narrow screen shows the time alone. */ brief?: boolean }) {
   const text = useText();
   const now = useNow();
   if (question.status !== 'pending') return null;
@@ -24,7 +24,7 @@ export function Countdown({ question, brief }: { question: Question; /** There m
 
 const marks = [5 * 60_000, 60_000, 20_000];
 
-/** Tells those who do not see the clock, three times and not each second. */
+/** Announces the time left to screen readers: three times, not every second. */
 export function Announcements({ deadline }: { deadline?: string }) {
   const text = useText();
   const [said, setSaid] = useState('');

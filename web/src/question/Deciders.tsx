@@ -6,7 +6,9 @@ import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
 import { useText } from './text';
 
-/** Who may answer the question, and why others may not. The server is asked when the button is pressed. */
+/**
+ * Shows which people may answer the question, and why others may not. It asks the server when the button is pressed.
+ */
 export function Deciders({ question }: { question: string }) {
   const text = useText();
   const [opened, setOpened] = useState(false);

@@ -9,7 +9,7 @@ import { useNow } from '@/ui/useNow';
 import { nameOf } from './Ended';
 import { useText } from './text';
 
-/** What was said about this question: clarifications and comments. */
+/** Shows what was written about this question: clarifications and comments. */
 export function Discussion({ question, page }: { question: Question; page?: boolean }) {
   const text = useText();
   const time = useTime();

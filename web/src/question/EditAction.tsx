@@ -10,7 +10,7 @@ import type { AnswerState } from './useAnswer';
 
 const ActionEditor = piece(() => import('./ActionEditor').then((module) => module.ActionEditor));
 
-/** Lets a person change what will run; exactly the changed bytes are granted. */
+/** Lets a person change what will run. The approval then covers exactly the changed bytes. */
 export function EditAction({ question, answer }: { question: Question; answer: AnswerState }) {
   const text = useText();
   const open = answer.action !== undefined;

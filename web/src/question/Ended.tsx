@@ -10,7 +10,7 @@ import { useNow } from '@/ui/useNow';
 import { answersText, decisionOf } from './item';
 import { useText, type QuestionText } from './text';
 
-/** Who an actor is to a reader. */
+/** Returns the name of an actor for the reader. */
 export function nameOf(actor: Actor | undefined, text: QuestionText, me?: string): string {
   if (!actor) return text.system;
   if (actor.kind === 'human' && actor.name && actor.name === me) return text.you;
@@ -19,7 +19,7 @@ export function nameOf(actor: Actor | undefined, text: QuestionText, me?: string
 
 const icons = { answered: 'check', timed_out: 'clock', cancelled: 'undo' } as const;
 
-/** How a question ended: who or what decided, what, and what came of it. */
+/** Shows how a question ended: the person or the rule that decided, the decision, and its result. */
 export function Ended({ question }: { question: Question }) {
   const text = useText();
   const time = useTime();

@@ -11,18 +11,18 @@ import { useText } from './text';
 interface Props {
   item: Item;
   value: Value | undefined;
-  /** The answer in words of one's own, beside the options. */
+  /** The answer in the reader's own words, beside the options. */
   other: string | undefined;
   error?: string;
   label: string;
   field: RefObject<HTMLInputElement | HTMLTextAreaElement | null>;
   onChange: (value: Value | undefined) => void;
   onOther: (text: string | undefined) => void;
-  /** A decision that needs no second step. */
+  /** Takes a decision that needs no second step. */
   onDecide: (value: Value) => void;
 }
 
-/** One item of a question, in the form in which it is answered. */
+/** Shows the field for one item, in the form in which it is answered. */
 export function ItemField(props: Props) {
   switch (props.item.response_type) {
     case 'choice':
@@ -148,7 +148,7 @@ function Written({ item, value, error, label, field, onChange }: Props) {
 
 const limits = (least?: number, most?: number) => (least === undefined && most === undefined ? undefined : `${least ?? ''} – ${most ?? ''}`);
 
-/** The prompt of an item, as the asker wrote it. */
+/** Shows the prompt of an item as the asker wrote it. */
 export function Prompt({ item }: { item: Item }) {
   return (
     <div>

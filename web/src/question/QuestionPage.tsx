@@ -16,7 +16,7 @@ import { QuestionView } from './QuestionView';
 import { questionQuery } from './queries';
 import { useText } from './text';
 
-/** One question at an address of its own. */
+/** Shows one question at an address of its own. */
 export default function QuestionPage() {
   const { id = '' }: { id?: string } = useParams({ strict: false });
   const text = useText();

@@ -33,17 +33,17 @@ const SentTo = piece(() => import('@/delivery/SentTo').then((module) => module.d
 
 interface Props {
   question: Question;
-  /** The answer is on its way: show what comes next. */
+  /** Called when the answer is on its way, to show the next question. */
   onSent?: () => void;
-  /** The heading takes the focus when the question comes on. */
+  /** Whether the heading takes the focus when the question appears. */
   focus?: boolean;
-  /** It is the page, and its title the page's. */
+  /** Whether the question is the whole page, and its title the title of the page. */
   page?: boolean;
-  /** It stands on the page of its task, which says the rest. */
+  /** Whether the question is on the page of its task, which shows the rest. */
   within?: boolean;
 }
 
-/** One question with everything that is needed to answer it. */
+/** Shows one question with everything that is needed to answer it. */
 export function QuestionView({ question, onSent, focus, page, within }: Props) {
   const text = useText();
   const [seen, setSeen] = useState(false);
@@ -98,7 +98,7 @@ export function QuestionView({ question, onSent, focus, page, within }: Props) {
   );
 }
 
-/** Whom a question is put to, as people say it. */
+/** Returns the name of an assignee as people say it. */
 function called(assignee: string, text: QuestionText): string {
   const [kind, name = ''] = assignee.split(':');
   return kind === 'group' ? text.groupOf(name) : kind === 'role' ? text.roleOf(name) : assignee;
@@ -125,7 +125,7 @@ function Facts({ question, within }: { question: Question; within?: boolean }) {
   );
 }
 
-/** The agent's own words, set apart from what will run. */
+/** Shows the agent's own words, set apart from what will run. */
 function Says({ question, page }: { question: Question; page?: boolean }) {
   const text = useText();
   const { context } = question;
@@ -163,7 +163,7 @@ function Votes({ question }: { question: Question }) {
   );
 }
 
-/** Until when, and what happens then. */
+/** Shows the deadline, and what happens when it passes. */
 function Then({ question }: { question: Question }) {
   const text = useText();
   const time = useTime();

@@ -7,7 +7,7 @@ import { useText } from './text';
 import type { AnswerState } from './useAnswer';
 import { keyOf, type Value } from './item';
 
-/** How people answered such questions before. Nothing takes it by itself. */
+/** Shows how people answered similar questions before. None of these answers is used automatically. */
 export function Similar({ question, answer, page }: { question: Question; answer: AnswerState; page?: boolean }) {
   const text = useText();
   const { data } = useQuery({

@@ -17,7 +17,7 @@ interface Props {
   onDone: () => void;
 }
 
-/** A dialog in which somebody writes to the agent or to other people. */
+/** The dialog in which a person writes to the agent or to other people. */
 export function ToolForm({ tool, question, onClose, onDone }: Props) {
   const text = useText();
   const shell = useShellText();

@@ -20,7 +20,7 @@ const ToolForm = piece(() => import('./ToolForm').then((module) => module.ToolFo
 type Opened = Tool | 'snooze' | 'extend';
 const extensions = ['15m', '1h', '24h'] as const;
 
-/** What can be done with a question beside answering it. */
+/** Shows what the reader can do with a question besides answering it. */
 export function Tools({ question, onLeave }: { question: Question; onLeave?: () => void }) {
   const text = useText();
   const client = useQueryClient();
@@ -94,7 +94,7 @@ function SnoozeTimes({ deadline, onPick }: { deadline?: string; onPick: (until: 
   const text = useText();
   const time = useTime();
   const [times] = useState(() => snoozeTimes(new Date(), deadline ? new Date(deadline) : undefined));
-  // The label says the hour where it is not reckoned from now.
+  // Labels with a fixed hour, such as "Tonight, 18:00", get at most the day. Labels relative to now get the time.
   const exactly = (name: string, at: number) => (name.startsWith('in') ? time.clock(at) : name === 'tonight' ? '' : time.day(at));
   const labels = { in15m: text.in15m, in1h: text.in1h, tonight: text.tonight, tomorrow: text.tomorrow, monday: text.monday };
   useCommands(times.map(({ name, at }, n) => ({ id: `snooze-${name}`, title: labels[name], group: text.snooze, keys: [String(n + 1)], run: () => onPick(at.toISOString()) })));

@@ -9,7 +9,7 @@ import { heldAnswers, onHeld, undo, type Held } from './held';
 import { useText } from './text';
 import classes from './UndoBar.module.css';
 
-/** What was just decided, for as long as it can be taken back. */
+/** Shows the answer that was just given, for as long as it can be undone. */
 export function UndoBar() {
   const text = useText();
   const navigate = useNavigate();

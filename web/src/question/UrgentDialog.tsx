@@ -15,12 +15,13 @@ import classes from './UrgentDialog.module.css';
 const Dialog = piece(() => import('@/ui/Dialog').then((module) => module.Dialog));
 const QuestionView = piece(() => import('./QuestionView').then((module) => module.QuestionView));
 
-/** Pages on which questions are answered anyway. */
+/** Pages that show questions themselves. */
 const deciding = /^\/($|q\/|questions\/|approvals|sign-in)/;
 
 /**
- * A question that stops work opens by itself while the reader is elsewhere. It
- * never takes the keys from somebody who types: then it only says that it came.
+ * Opens a question that stops work while the reader is on another page. It
+ * never takes the keys from a reader who types: then it only reports that the
+ * question came.
  */
 export default function UrgentDialog() {
   const text = useText();

@@ -1,4 +1,4 @@
-/** The lines that differ: what both texts begin and end with is left out. */
+/** Returns the lines that differ, without the beginning and the end that both texts share. */
 export function changes(before: string, after: string): string {
   const [was, is] = [before.split('\n'), after.split('\n')];
   let head = 0;

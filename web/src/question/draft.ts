@@ -1,12 +1,12 @@
 import { keptAt } from '@/offline/kept';
 import type { Values } from './item';
 
-// What somebody began to answer stays in the browser until it was sent, across
+// A draft of an answer stays in the browser until it is sent. It survives
 // reloads, lost connections and sessions that end.
 
 export interface Draft {
   values: Values;
-  /** Which items were answered in words of one's own. */
+  /** The items that the reader answered in their own words. */
   other: Record<string, string>;
   comment: string;
   /** The edited action. */
@@ -35,7 +35,7 @@ export function writeDraft(id: string, draft: Omit<Draft, 'at'>): void {
     if (empty) localStorage.removeItem(place(id));
     else localStorage.setItem(place(id), JSON.stringify({ ...draft, at: Date.now() }));
   } catch {
-    // A full or closed storage: the draft lives as long as the page.
+    // The storage is full or closed. The draft then lives as long as the page.
   }
 }
 
@@ -43,7 +43,7 @@ export function dropDraft(id: string): void {
   localStorage.removeItem(place(id));
 }
 
-/** Forgets drafts that nobody came back to, whoever began them. */
+/** Deletes old drafts that no one came back to, whichever person began them. */
 export function dropOldDrafts(now = Date.now()): void {
   for (const key of Object.keys(localStorage)) {
     if (!isDraft.test(key)) continue;

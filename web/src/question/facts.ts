@@ -1,7 +1,7 @@
 import type { Question } from '@/api/types';
 import type { QuestionText } from './text';
 
-/** How far a question got and how many items it has. The title and the risk stand beside them. */
+/** Returns the votes and the number of items of a question. The title and the risk are shown beside them. */
 export function countsOf(question: Question, text: QuestionText): string[] {
   const needed = question.approvals?.required ?? 1;
   const votes = question.votes ?? [];
@@ -12,11 +12,14 @@ export function countsOf(question: Question, text: QuestionText): string[] {
   return facts;
 }
 
-/** The task and the project of a question, where they say more than its title. */
+/** Returns the task and the project of a question, if they say more than its title. */
 export function belongsOf(question: Question): string[] {
   const task = question.task_title === question.title ? undefined : question.task_title;
   return [task, question.project].filter((fact): fact is string => fact !== undefined && fact !== '');
 }
 
-/** What helps to choose a question from a list, on one line. A narrow list cuts the end, so the votes come first. */
+/**
+ * Returns one line that helps to choose a question from a list. A narrow list cuts the end off, so the votes come
+ * first.
+ */
 export const factsOf = (question: Question, text: QuestionText) => [...countsOf(question, text), ...belongsOf(question)].join(' · ');

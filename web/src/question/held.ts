@@ -6,7 +6,7 @@ import type { Question } from '@/api/types';
 import { dropDraft } from './draft';
 import { showQuestion } from './queries';
 
-// Answers that the server still holds: until then their author can take them back.
+// Answers that the server still holds. Until they count, their author can undo them.
 
 export interface Held {
   id: string;
@@ -24,7 +24,7 @@ export function onHeld(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
-/** Hears of questions that are open again. */
+/** Calls the listener for every question that is open again after an undo. */
 export function onUndone(listener: (id: string) => void): () => void {
   undone.add(listener);
   return () => undone.delete(listener);
@@ -35,7 +35,7 @@ function set(next: readonly Held[]) {
   listeners.forEach((listener) => listener());
 }
 
-/** Shows an answer, and keeps its draft, for as long as the answer can be taken back. */
+/** Shows an answer, and keeps its draft, for as long as the answer can be undone. */
 export function holdAnswer(entry: Held): void {
   set([...held.filter((each) => each.id !== entry.id), entry]);
   setTimeout(() => {
@@ -45,7 +45,7 @@ export function holdAnswer(entry: Held): void {
   }, Math.max(0, entry.releaseAt - serverNow()));
 }
 
-/** Shows the answers that the reader can still take back. It drops the draft of an answer that counts at once. */
+/** Starts to show the answers that the reader can still undo. It drops the draft of an answer that counts at once. */
 export function startHeld(): void {
   onAccepted((entry, question) => {
     if (question.held) holdAnswer({ id: question.id, title: entry.title, said: entry.said, releaseAt: Date.parse(question.held.release_at) });
@@ -53,7 +53,7 @@ export function startHeld(): void {
   });
 }
 
-/** Takes an answer back. An answer that could not be taken back is shown again. */
+/** Undoes an answer. If that fails, the answer is shown again. */
 export async function undo(entry: Held): Promise<void> {
   set(held.filter((each) => each !== entry));
   try {

@@ -9,7 +9,7 @@ export const optionsOf = (item: Item | undefined) => (item?.options ?? []) as Op
 export const isRequired = (item: Item) => item.required !== false;
 export const labelOf = (option: Option) => option.label || option.value;
 
-/** What the asker suggests: its default, else the one option that it recommends. */
+/** Returns the asker's suggestion: the default, or else the only option that the asker recommends. */
 export function suggestion(item: Item): Value | undefined {
   if (item.default !== undefined && item.default !== null) return item.default as Value;
   const recommended = optionsOf(item).filter((option) => option.recommended);
@@ -17,13 +17,13 @@ export function suggestion(item: Item): Value | undefined {
   return undefined;
 }
 
-/** Whether an answer picks an option that is marked as dangerous. */
+/** Reports whether an answer picks an option that is marked as dangerous. */
 export function picksDanger(item: Item, value: Value | undefined): boolean {
   const picked = Array.isArray(value) ? value : [value];
   return optionsOf(item).some((option) => option.danger && picked.includes(option.value));
 }
 
-/** A value as a person reads it. */
+/** Returns a value as text for people. */
 export function textOf(item: Item | undefined, value: unknown, text: QuestionText): string {
   if (value === undefined || value === null || value === '') return text.none;
   if (Array.isArray(value)) return value.length > 0 ? value.map((each) => textOf(item, each, text)).join(', ') : text.none;
@@ -36,7 +36,7 @@ export function textOf(item: Item | undefined, value: unknown, text: QuestionTex
   return option ? labelOf(option) : typeof value === 'object' ? JSON.stringify(value) : `${value as string | number}`;
 }
 
-/** A resolution's answers, or a draft's, in one line. */
+/** Returns the answers of a resolution or a draft in one line. */
 export function answersText(question: Question, answers: Record<string, unknown> | undefined, text: QuestionText): string {
   if (!answers) return text.none;
   const [only] = question.items;
@@ -44,7 +44,7 @@ export function answersText(question: Question, answers: Record<string, unknown>
   return question.items.map((item) => `${item.header || item.prompt}: ${textOf(item, answers[keyOf(item)], text)}`).join(' · ');
 }
 
-/** What is wrong with a value, in words; nothing when it may be sent. */
+/** Returns in words what is wrong with a value, or undefined if it may be sent. */
 export function fault(item: Item, value: Value | undefined, text: QuestionText): string | undefined {
   const empty = value === undefined || (typeof value === 'string' && value.trim() === '') || (Array.isArray(value) && value.length === 0);
   if (empty) return isRequired(item) && !(item.response_type === 'multi_choice' && item.min === 0) ? text.required : undefined;
@@ -81,7 +81,7 @@ function textFault(item: Item, value: string, text: QuestionText): string | unde
   return length > longest ? text.tooLong(longest) : undefined;
 }
 
-/** A number as people write it, with a point or a comma. */
+/** Reads a number as people write it, with a point or a comma. */
 export function numberOf(value: Value): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value !== 'string' || !/^\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)(e[-+]?\d+)?\s*$/i.test(value)) return undefined;
@@ -89,7 +89,7 @@ export function numberOf(value: Value): number | undefined {
   return Number.isFinite(n) ? n : undefined;
 }
 
-/** The values as they are sent; what was left empty is left out. */
+/** Returns the values as they are sent, without the empty ones. */
 export function wireValues(question: Question, values: Values): Record<string, unknown> {
   const sent: Record<string, unknown> = {};
   for (const item of question.items) {
@@ -100,7 +100,7 @@ export function wireValues(question: Question, values: Values): Record<string, u
   return sent;
 }
 
-/** What people made of an approval that asks for nothing else. */
+/** Returns the decision on an approval that asks for nothing else. */
 export function decisionOf(question: Question): 'approved' | 'rejected' | undefined {
   const { items, resolution } = question;
   if (items.length !== 1 || items[0]?.response_type !== 'approval' || resolution?.status !== 'answered') return undefined;
@@ -110,7 +110,7 @@ export function decisionOf(question: Question): 'approved' | 'rejected' | undefi
 const isApproved = ({ items, resolution }: Question) =>
   resolution?.status === 'answered' && items.some((item) => item.response_type === 'approval' && resolution.answers?.[keyOf(item)] === 'approve');
 
-/** What becomes of the action as it was asked for. */
+/** Returns what happens to the action as it was asked for. */
 export function fateOf(question: Question): 'runs' | 'ran' | 'notRun' {
   if (question.status === 'pending') return 'runs';
   const changed = question.resolution?.action_text !== undefined && question.resolution.action_hash !== question.action_hash;

@@ -4,7 +4,7 @@ import type { Question } from '@/api/types';
 import { lastQuestion } from '@/offline/last';
 import { asProblem } from '@/api/problem';
 
-/** One question; without a connection, as it was last seen. */
+/** Reads one question. Without a connection, it returns the question as it was last seen. */
 export const questionQuery = (id: string) =>
   queryOptions({
     queryKey: ['questions', 'one', id],
@@ -19,7 +19,10 @@ export const questionQuery = (id: string) =>
     },
   });
 
-/** Shows a question as the server sent it in reply to a change. A read under way may bring an older question, so it is done again. */
+/**
+ * Shows a question as the server returned it after a change. A read in progress may bring an older version, so it is
+ * repeated.
+ */
 export function showQuestion(client: QueryClient, question: Question): void {
   const { queryKey } = questionQuery(question.id);
   const reads = client.isFetching({ queryKey, exact: true }) > 0;
@@ -27,12 +30,12 @@ export function showQuestion(client: QueryClient, question: Question): void {
   if (reads) void client.invalidateQueries({ queryKey, exact: true, refetchType: 'all' });
 }
 
-/** Reads a question as it is now. It cancels a read that began earlier. */
+/** Reads the current state of a question. It cancels a read that began earlier. */
 export async function readQuestion(client: QueryClient, id: string): Promise<Question> {
   const query = questionQuery(id);
   await client.cancelQueries({ queryKey: query.queryKey, exact: true });
   return client.query({ ...query, staleTime: 0 });
 }
 
-/** Why the reader may not answer, as far as the page knows; the server decides. */
+/** Reports whether the reader may answer, as far as the page knows. The server decides. */
 export const mayAnswer = (question: Question) => question.may_answer !== false;

@@ -5,7 +5,7 @@ import type { Answer, Question } from '@/api/types';
 import { withAction } from '@/outbox/outbox';
 import { keyOf, optionsOf } from './item';
 
-/** What the page reads of a decision that the server prepared. */
+/** The part of a decision that the page checks. The server prepares the decision. */
 interface Decision {
   question_id: string;
   action_hash?: string;
@@ -13,27 +13,27 @@ interface Decision {
   comment?: string;
 }
 
-/** The server prepared something else than the reader chose: nothing was signed. */
+/** Thrown when the server prepared another decision than the reader chose. Nothing was signed. */
 export class OtherDecision extends Error {}
 
-/** Lets the reader's passkey sign the answer. Nothing is signed that says something else than the answer. */
+/** Lets the reader's passkey sign the answer. A decision that differs from the answer is not signed. */
 export async function signAnswer(question: Question, body: Answer, action?: string): Promise<NonNullable<Answer['signature']>> {
   const { decision, options } = await need(
     api.POST('/v1/questions/{id}/decision', { params: { path: { id: question.id } }, body, bodySerializer: (all) => withAction(all, action) }),
   );
   if (!(await saysTheSame(question, body, action, JSON.parse(decision) as Decision))) throw new OtherDecision();
   const { publicKey } = options as { publicKey: PublicKeyCredentialRequestOptionsJSON };
-  // The page hashes the text itself: what is signed is what it has just read.
+  // The page hashes the text itself, so the signature covers exactly the text that it has just checked.
   const challenge = bufferToBase64URLString(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(decision)));
   const credential = await startAuthentication({ optionsJSON: { ...publicKey, challenge } });
   return { decision, credential };
 }
 
-/** Whether a decision names the question, the action on the page and what the reader chose. */
+/** Reports whether a decision names this question, the action on the page and the reader's choice. */
 export async function saysTheSame(question: Question, body: Answer, action: string | undefined, decision: Decision): Promise<boolean> {
   const hash = action === undefined ? question.action_hash : await hashOf(action);
   const given = (body.answers ?? {}) as Record<string, unknown>;
-  // The server may trim what somebody wrote; what somebody picked stays as it is.
+  // The server may trim a text that the reader wrote, but not change an option that the reader picked.
   const picked = question.items.filter((item) => item.response_type === 'approval' || item.response_type === 'boolean' || optionsOf(item).some(({ value }) => value === given[keyOf(item)]));
   return (
     decision.question_id === question.id && (decision.action_hash ?? '') === (hash ?? '') && (decision.comment ?? '') === (body.comment ?? '') &&

@@ -1,6 +1,6 @@
 export type SnoozeName = 'in15m' | 'in1h' | 'tonight' | 'tomorrow' | 'monday';
 
-/** The times that are offered, in the reader's own zone; nobody sleeps past a deadline. */
+/** Returns the times on offer, in the reader's own time zone. None is after the deadline. */
 export function snoozeTimes(now: Date, deadline?: Date): { name: SnoozeName; at: Date }[] {
   const at = (days: number, hour: number) => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hour);
   const toMonday = ((8 - now.getDay()) % 7) || 7;

@@ -1,12 +1,12 @@
 import { onEvent } from '@/api/live';
 
-// Questions that were asked while the page is open, for the dialog, which is
-// loaded a little later than the page.
+// Questions that were asked while the page is open. The dialog that shows them
+// loads a little later than the page.
 
 let asked: string[] = [];
 const listeners = new Set<(id: string) => void>();
 
-/** Listens from the first moment on. */
+/** Starts to collect the questions. Call it when the page starts. */
 export function startUrgent(): void {
   onEvent((event) => {
     if (event.type !== 'question.asked' || !event.question_id) return;
@@ -16,7 +16,7 @@ export function startUrgent(): void {
   });
 }
 
-/** Hears of every question that is asked, also of those before it listened. */
+/** Calls the listener for every question that is asked, and for the last ten that were asked before it listened. */
 export function onAsked(listener: (id: string) => void): () => void {
   asked.forEach(listener);
   asked = [];

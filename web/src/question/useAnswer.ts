@@ -7,10 +7,10 @@ import { answersText, fault, keyOf, picksDanger, wireValues, type Value, type Va
 import { signAnswer } from './sign';
 import { useText } from './text';
 
-/** What an answer must be confirmed for. */
+/** The reason why an answer must be confirmed. */
 export type Doubt = 'danger' | 'risk';
 
-/** The answer that somebody is giving to a question: values, faults, sending. */
+/** Holds the answer that the reader is giving to a question: its values, its faults and its sending. */
 export function useAnswer(question: Question, onSent: () => void) {
   const text = useText();
   const [draft] = useState(() => readDraft(question.id));
@@ -48,7 +48,7 @@ export function useAnswer(question: Question, onSent: () => void) {
     setFaults({});
   }, []);
 
-  /** The values with the words of one's own in their places. */
+  /** Returns the values with the reader's own words in their places. */
   const complete = (given: Values): Values => {
     const all = { ...given };
     for (const [key, words] of Object.entries(other)) {
@@ -69,7 +69,7 @@ export function useAnswer(question: Question, onSent: () => void) {
     return found;
   };
 
-  /** Sends the answer, or says what is wrong, or asks to confirm it. */
+  /** Sends the answer, or shows what is wrong with it, or asks to confirm it. */
   const submit = (given: Values, { confirmed = false, restart = false } = {}) => {
     if (sending || sent.current) return false;
     const found = check(given);
@@ -107,7 +107,7 @@ export function useAnswer(question: Question, onSent: () => void) {
     onSent();
     const entry = await sendAnswer(question, answersText(question, answers, text), body, edited);
     setSending(false);
-    // The reader can give an answer again that was refused or waits. Its draft stays, so that nothing typed is lost.
+    // The reader can repeat an answer that was refused or waits. Its draft stays, so that nothing typed is lost.
     if (entry.state !== 'accepted') sent.current = false;
   };
 
@@ -116,7 +116,7 @@ export function useAnswer(question: Question, onSent: () => void) {
 
 export type AnswerState = ReturnType<typeof useAnswer>;
 
-/** What is dangerous or of high risk is never done by one key. */
+/** Returns why an answer must be confirmed. One key alone never sends a dangerous answer or one of high risk. */
 export function doubtOf(question: Question, values: Values): Doubt | undefined {
   if (question.items.some((item) => picksDanger(item, values[keyOf(item)]))) return 'danger';
   const grave = question.risk === 'high' || question.risk === 'critical';

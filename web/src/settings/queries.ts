@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, need } from '@/api/client';
 
-// Live events make these old: their keys begin with the noun of the event.
+// Live events make these queries stale, because their keys begin with the noun of the event.
 
 export const membersQuery = queryOptions({ queryKey: ['members'], queryFn: () => need(api.GET('/v1/members')) });
 export const groupsQuery = queryOptions({ queryKey: ['members', 'groups'], queryFn: () => need(api.GET('/v1/groups')) });

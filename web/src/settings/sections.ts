@@ -1,7 +1,7 @@
 import type { Whoami } from '@/api/types';
 import { mayAdminister, mayOversee } from './parts/rights';
 
-/** The parts of the settings, in order; who sees them. */
+/** The parts of the settings in order. `shown` reports whether a reader sees the part. */
 export const sections = [
   { name: 'appearance', group: 'mine', shown: () => true },
   { name: 'account', group: 'mine', shown: (me: Whoami) => me.kind === 'human' },

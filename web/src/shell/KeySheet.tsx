@@ -6,7 +6,7 @@ import { Keys } from '@/ui/Keys';
 import { usePreference } from './preferences';
 import { useText } from './text';
 
-/** Every key that acts on this page, from the registry. */
+/** Shows every key that works on this page, from the registry. */
 export default function KeySheet({ onClose }: { onClose: () => void }) {
   const text = useText();
   return (
@@ -18,7 +18,7 @@ export default function KeySheet({ onClose }: { onClose: () => void }) {
 
 function Sheet() {
   const text = useText();
-  // The dialog puts the page's commands to rest: the list is from before.
+  // The dialog suspends the page's commands, so the list is taken before that.
   const [list] = useState(commands);
   const [keys] = usePreference('keys');
   const groups = Map.groupBy(list.filter((command) => command.keys?.length), (command) => command.group);

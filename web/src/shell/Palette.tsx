@@ -7,14 +7,14 @@ import { Keys } from '@/ui/Keys';
 import classes from './Palette.module.css';
 import { useText } from './text';
 
-/** Every command by name. It is loaded when it is first opened. */
+/** Offers every command by name. It is loaded when it is first opened. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const text = useText();
   const live = useSyncExternalStore(onCommands, commands);
-  // What is offered is what acted when the palette was opened.
+  // The palette offers the commands that were active when it was opened.
   const [offered] = useState(live);
   const [query, setQuery] = useState('');
-  // It tells of being closed only if it was opened by its store.
+  // Spotlight reports that it was closed only if its store opened it.
   useEffect(() => {
     spotlight.open();
     return () => spotlight.close();
@@ -32,7 +32,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       maxHeight={400}
       scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
       nothingFound={text.paletteNothing}
-      // The focus trap of the dialog moves the focus a moment later: the first letters of a fast typist would act on the page.
+      // The focus trap of the dialog moves the focus a moment later. Until then, the first letters of a fast typist
+      // would act on the page.
       searchProps={{ autoFocus: true, placeholder: text.paletteSearch, 'aria-label': text.paletteSearch, leftSection: <Icon name="search" /> }}
       actions={offered.filter((command) => command.id !== 'palette').map((command) => ({
         id: command.id,

@@ -49,7 +49,7 @@ export function Shell() {
   const [notices] = usePreference('browserNotifications');
   const whose = useWhose();
   useFocusOnNavigation(close);
-  // What is typed right after its key must not go to the page.
+  // Loads the palette and the sheet ahead, because letters typed right after their key must not go to the page.
   useEffect(() => {
     const soon = setTimeout(() => void Promise.all([loadPalette(), loadSheet()]).catch(() => undefined), 3_000);
     return () => clearTimeout(soon);
@@ -94,7 +94,7 @@ export function Shell() {
   );
 }
 
-/** Whether it is known whose drafts a page may show: at once, but for the first visit. */
+/** Reports whether the owner of the drafts is known. The owner is known at once, except on the first visit. */
 function useWhose(): boolean {
   const { isPending } = useQuery(whoamiQuery);
   return keptFor() !== '' || !isPending;
@@ -143,14 +143,14 @@ function Scheme() {
   );
 }
 
-/** Says when the page stopped hearing of what happens. */
+/** Warns when the page receives no events because the connection is lost. */
 function Connection() {
   const text = useText();
   const state = useSyncExternalStore(onLiveState, liveState);
   return <div role="status">{state === 'lost' && <Text className={classes.lost} size="sm" p="xs" mb="sm">{text.lost}</Text>}</div>;
 }
 
-/** A new page is where the reader is, also for who cannot see it. */
+/** Moves the focus to a new page, so that screen readers are there as well. */
 function useFocusOnNavigation(then: () => void) {
   const router = useRouter();
   useEffect(

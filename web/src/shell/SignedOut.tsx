@@ -9,16 +9,19 @@ import { useText } from './text';
 
 const SignInDialog = piece(() => import('@/sign-in/SignInDialog').then((module) => module.default));
 
-/** Another tab signed in: asking anew tells who is here now. Or the person left: nothing of his stays here either. */
+/**
+ * Handles the message of another tab. After a sign-in, the page asks anew who
+ * is signed in. After a sign-out, nothing of the person stays here either.
+ */
 function heardOf(told: 'in' | 'out') {
   if (told === 'in') void queryClient.invalidateQueries();
   else location.replace('/sign-in');
 }
 
 /**
- * A session that ended in the middle of something does not throw the reader
- * out: he signs in over the page, and what he typed stays there. Who never was
- * signed in here has nothing to lose, and goes to the sign-in.
+ * Handles a session that ended while the reader was at work. The reader signs
+ * in over the page, and everything typed stays there. A visitor who never was
+ * signed in here has nothing to lose, and goes to the sign-in page.
  */
 export function SignedOut() {
   const text = useText();
@@ -30,7 +33,7 @@ export function SignedOut() {
     () =>
       onSignedOut(() => {
         if (queryClient.getQueryData(whoamiQuery.queryKey)) setOut(true);
-        // Several calls may be refused; the first one leads away.
+        // Several calls may be refused. Only the first one leads to the sign-in page.
         else if (!here.startsWith('/sign-in')) void navigate({ to: '/sign-in', search: here === '/' ? {} : { return: here }, replace: true });
       }),
     [here, navigate],

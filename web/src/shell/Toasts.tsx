@@ -1,7 +1,7 @@
 import '@mantine/notifications/styles.css';
 import { Notifications } from '@mantine/notifications';
 
-/** Where short notices appear; nothing of the first page waits for it. */
+/** Shows short notices. It is loaded separately, so the first page does not wait for it. */
 export default function Toasts() {
   return <Notifications position="bottom-center" />;
 }

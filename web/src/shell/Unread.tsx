@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { useCounts } from '@/inbox/useInbox';
 import { setWaiting } from './title';
 
-/** How many questions wait: in the title, the icon and the badge of the app. */
+/** Shows how many questions wait: in the title, the icon and the badge of the app. */
 export function Unread() {
   const { data } = useCounts();
   const n = data?.pending;
@@ -15,7 +15,7 @@ export function Unread() {
   return null;
 }
 
-/** The app's badge where the system has one, and a dot on the tab's icon. */
+/** Sets the badge of the app, if the system has badges, and the dot on the icon of the tab. */
 async function mark(n: number): Promise<void> {
   const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
   if (icon) icon.href = n > 0 ? '/icon-waiting.svg' : '/icon.svg';

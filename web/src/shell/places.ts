@@ -1,6 +1,6 @@
 import { useText } from './text';
 
-/** The pages that the navigation names, with the second key of `g …`. */
+/** The pages in the navigation, each with the second key of `g …`. */
 export const places = [
   { to: '/', name: 'inbox', key: 'i', icon: 'inbox' },
   { to: '/approvals', name: 'approvals', key: 'a', icon: 'check' },

@@ -1,19 +1,19 @@
 import { useCallback, useSyncExternalStore } from 'react';
 import type { Language } from '@/text/language';
 
-/** What a reader set for this browser. */
+/** The settings of a reader for this browser. */
 export interface Preferences {
   language: 'system' | Language;
-  /** Single keys act (WCAG 2.1.4 lets people switch them off). */
+  /** Whether single keys run commands. WCAG 2.1.4 requires a way to turn them off. */
   keys: boolean;
   contrast: 'system' | 'more';
   motion: 'system' | 'less';
   density: 'comfortable' | 'compact';
-  /** An urgent question opens by itself. */
+  /** Whether an urgent question opens by itself. */
   dialog: boolean;
-  /** The browser tells of questions while the page is open. */
+  /** Whether the browser shows notifications while the page is open. */
   browserNotifications: boolean;
-  /** Of everything that concerns the reader, or only of what stops work. */
+  /** Whether it notifies of everything that concerns the reader, or only of what stops work. */
   browserKinds: 'urgent' | 'all';
 }
 
@@ -52,7 +52,7 @@ export function setPreference<K extends keyof Preferences>(key: K, value: Prefer
   try {
     localStorage.setItem(place, JSON.stringify(current));
   } catch {
-    // Without storage it holds until the page closes.
+    // Without storage, the change lasts until the page closes.
   }
   listeners.forEach((listener) => listener());
 }

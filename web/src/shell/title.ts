@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-// How many questions wait stands in the title of every page.
+// The number of waiting questions is in the title of every page.
 let waiting = 0;
 const listeners = new Set<() => void>();
 
@@ -20,5 +20,5 @@ export function useWaiting(): number {
   );
 }
 
-/** The title of the browser's tab. */
+/** Returns the title for the browser's tab. */
 export const titled = (title: string) => `${waiting > 0 ? `(${waiting}) ` : ''}${title} · Fermata`;

@@ -8,13 +8,13 @@ import { useText } from './text';
 
 interface Props {
   token: string;
-  /** Who is signed in already. */
+  /** The member who is signed in already. */
   me?: Whoami;
   onSignedIn: (me: Whoami) => void;
   onDead: () => void;
 }
 
-/** A link that is opened does nothing by itself: programs open links, people press. */
+/** Waits for a press before it uses the link. Programs open links as well, but only people press. */
 export function LinkSignIn({ token, me, onSignedIn, onDead }: Props) {
   const text = useText();
   const use = useMutation({

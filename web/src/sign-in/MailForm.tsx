@@ -6,7 +6,7 @@ import { Trouble } from '@/ui/Trouble';
 import { sendLink } from './calls';
 import { useText } from './text';
 
-/** Sends a link to one's own mailbox. */
+/** Sends a sign-in link to the reader's own mailbox. */
 export function MailForm({ stay }: { stay?: boolean }) {
   const text = useText();
   const [email, setEmail] = useState('');

@@ -11,13 +11,13 @@ import { useText } from './text';
 
 interface Props {
   onSignedIn: (me: Whoami) => void;
-  /** Where another site leads back to. */
+  /** The path to which another site leads back. */
   path: string;
-  /** Over a page that must stay: what leads away opens in a tab of its own. */
+  /** Whether the methods are shown over a page that must stay. Other sites then open in a new tab. */
   stay?: boolean;
 }
 
-/** The ways to sign in that this server has. */
+/** Shows the ways to sign in that this server offers. */
 export function Methods({ onSignedIn, path, stay }: Props) {
   const text = useText();
   const { data, error, refetch } = useQuery(methodsQuery);

@@ -6,7 +6,7 @@ import { Trouble } from '@/ui/Trouble';
 import { passkeysWork, signInByPasskey, stoppedByDevice } from './passkey';
 import { useText } from './text';
 
-/** Signs in with a passkey, where the browser can. */
+/** Signs in with a passkey, if the browser supports passkeys. */
 export function PasskeyButton({ onSignedIn }: { onSignedIn: (me: Whoami) => void }) {
   const text = useText();
   const use = useMutation({ mutationFn: signInByPasskey, onSuccess: onSignedIn });

@@ -5,7 +5,10 @@ import { methodsQuery } from './calls';
 import { forgetProviderSignOut, providerSignOut } from './session';
 import { useText } from './text';
 
-/** After a sign-out: the way to end the session at the identity provider, by which the next person would come in here. */
+/**
+ * Shows, after a sign-out, how to end the session at the identity provider. That session would let the next person sign
+ * in here.
+ */
 export function ProviderSignOut() {
   const text = useText();
   const [address] = useState(providerSignOut);

@@ -6,7 +6,7 @@ import { Methods } from './Methods';
 import { signedIn } from './session';
 import { useText } from './text';
 
-/** Signs in over the page, which keeps all that was typed. */
+/** Signs the reader in over the page, which keeps everything typed. */
 export default function SignInDialog({ onClose }: { onClose: () => void }) {
   const text = useText();
   const { data: me } = useQuery({ ...whoamiQuery, enabled: false });

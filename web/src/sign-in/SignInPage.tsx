@@ -15,14 +15,14 @@ import { signedIn } from './session';
 import classes from './SignInPage.module.css';
 import { useText } from './text';
 
-/** How somebody comes in: with a link behind the #, or by one of the server's ways. */
+/** Lets a person sign in: with the token behind the # of a link, or in one of the ways that the server offers. */
 export default function SignInPage() {
   const text = useText();
   const router = useRouter();
   const search = useSearch({ strict: false });
   const token = useRouterState({ select: ({ location }) => location.hash });
   const [dead, setDead] = useState('');
-  // Who is not signed in is here to change that: the refusal is no news.
+  // A visitor of this page may well not be signed in, so the refusal is not reported.
   const { data: me } = useQuery({ ...whoamiQuery, retry: false });
   const path = returnTo(search.return);
   useDocumentTitle(titled(text.title));
@@ -31,7 +31,7 @@ export default function SignInPage() {
   const enter = (who: Whoami) => {
     if (signedIn(who, path)) goOn();
   };
-  // Back from the identity provider: the other tabs are told, and nobody waits for a button.
+  // The reader is back from the identity provider. The other tabs are told, and no further press is needed.
   const came = me && (search.came ?? search.done) !== undefined ? me : undefined;
   useEffect(() => {
     if (came && signedIn(came, path) && search.came) router.history.replace(path);

@@ -9,13 +9,13 @@ import { Trouble } from '@/ui/Trouble';
 import { signOut, type Unsent } from './session';
 import { useText } from './text';
 
-/** What a sign-out would take away. */
+/** The unsent work that a sign-out would delete. */
 interface Loss {
   answers: readonly Entry[];
   begun: number;
 }
 
-/** Signs this browser out. What was not sent is never lost without a word. */
+/** Signs this browser out. It asks before unsent work is lost. */
 export function SignOut() {
   const text = useText();
   const [loss, setLoss] = useState<Loss>();

@@ -8,22 +8,23 @@ export const methodsQuery = queryOptions({
   staleTime: 5 * 60_000,
 });
 
-/** The result of a call. A refusal here is about what was tried, not about a session that ended. */
+/** Returns the result of a call. A refusal here concerns the attempt, and does not mean that a session ended. */
 export async function tried<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   const { data, error, response } = await call;
   if (response.ok) return data as T;
   throw problemOf(error, response.status);
 }
 
-/** Uses a one-time link up. */
+/** Signs in with a one-time link, which is then used up. */
 export const signInByLink = (token: string) => tried(api.POST('/v1/sign-in/link', { body: { token } }));
 
 /** Asks for a mail with a link. The reply does not say whether the address is known. */
 export const sendLink = (email: string) => tried(api.POST('/v1/sign-in/email', { body: { email } }));
 
 /**
- * Where the identity provider's sign-in begins. It comes back to this page,
- * which looks who came before it leads to the path.
+ * Returns the address where the sign-in at the identity provider begins. The
+ * provider leads back to this page, which checks who came before it goes to the
+ * path.
  */
 export function oidcStart(path: string, stay = false): string {
   const back = `/sign-in?${new URLSearchParams(stay ? { done: '1' } : { came: '1', return: path }).toString()}`;

@@ -4,12 +4,12 @@ import { tried } from './calls';
 
 export const passkeysWork = browserSupportsWebAuthn;
 
-/** What the server gives is for the browser, and goes there as it is. */
+/** The options from the server for the browser's passkey functions. They are passed on as they are. */
 interface Ceremony<T> {
   publicKey: T;
 }
 
-/** Signs in with whatever passkey the person picks. */
+/** Signs in with a passkey that the person picks. */
 export async function signInByPasskey() {
   const { options } = await tried(api.POST('/v1/sign-in/passkey/start'));
   const credential = await startAuthentication({ optionsJSON: (options as Ceremony<PublicKeyCredentialRequestOptionsJSON>).publicKey });
@@ -23,7 +23,10 @@ export async function addPasskey(name: string) {
   return need(api.POST('/v1/passkeys/finish', { body: { name, credential } }));
 }
 
-/** Whether the device or the person stopped it, rather than the server. */
+/**
+ * Returns whether the device knew the passkey already or stopped the request. Returns undefined if the server refused
+ * it.
+ */
 export function stoppedByDevice(error: unknown): 'known' | 'stopped' | undefined {
   if (error instanceof WebAuthnError && error.code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED') return 'known';
   if (error instanceof WebAuthnError || error instanceof DOMException) return 'stopped';

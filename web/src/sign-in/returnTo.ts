@@ -1,6 +1,6 @@
 /**
- * Where to go after signing in: an address of these pages, whatever stands in
- * the link. Everything else is the inbox.
+ * Returns where to go after signing in: an address of these pages, whatever the
+ * link contains. Any other address becomes the inbox.
  */
 export function returnTo(wanted: string | undefined): string {
   if (!wanted?.startsWith('/') || /[\\\u0000-\u001f]/.test(wanted)) return '/';

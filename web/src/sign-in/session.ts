@@ -3,12 +3,12 @@ import { queryClient, startAnew, whoamiQuery } from '@/api/queries';
 import type { Whoami } from '@/api/types';
 import { own } from '@/offline/kept';
 
-// All tabs of a browser share its session: one tells the others when it begins
-// and when it ends.
+// All tabs of a browser share one session. A tab tells the others when the
+// session begins and when it ends.
 
 type Told = 'in' | 'out';
 
-/** What becomes of answers that were not sent: they wait here for the one who gave them, or are thrown away. */
+/** The choice for unsent answers: they wait here for their author, or they are deleted. */
 export type Unsent = 'keep' | 'discard';
 
 type Ending = (unsent: Unsent) => void | Promise<void>;
@@ -18,22 +18,22 @@ const endings = new Set<Ending>();
 
 if (channel) channel.onmessage = (message: MessageEvent<Told>) => listeners.forEach((listener) => listener(message.data));
 
-/** Hears that another tab signed in or out. */
+/** Calls the listener when another tab signed in or out. */
 export function onSession(listener: (told: Told) => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Does something when the person was signed out: forgets what was kept for him. */
+/** Runs a function after each sign-out, to delete what was stored for the person. */
 export function onSignOut(ending: Ending): () => void {
   endings.add(ending);
   return () => endings.delete(ending);
 }
 
 /**
- * A session has begun in this browser. False says that it is somebody else's
- * than before: what is on the page is not for him, and another one is loaded,
- * at the path or at the same address.
+ * Records that a session has begun in this browser. Returns false if it belongs
+ * to another person than before. The content of the page is not for that
+ * person, so a page is loaded anew, at the path or at the same address.
  */
 export function signedIn(me: Whoami, path?: string): boolean {
   channel?.postMessage('in' satisfies Told);
@@ -48,13 +48,13 @@ export function signedIn(me: Whoami, path?: string): boolean {
 
 const providerKey = 'fermata-provider-sign-out';
 
-/** Where the identity provider's own session ends, after a sign-out in this tab. */
+/** Returns the address that ends the session at the identity provider, after a sign-out in this tab. */
 export const providerSignOut = (): string | undefined => sessionStorage.getItem(providerKey) ?? undefined;
 
-/** Forgets the address: it is offered once. */
+/** Deletes the address, because it is offered once. */
 export const forgetProviderSignOut = (): void => sessionStorage.removeItem(providerKey);
 
-/** Ends the session of this browser and leaves nothing of it on the page, nor in the browser. */
+/** Ends the session of this browser and deletes its data from the page and from the browser. */
 export async function signOut(unsent: Unsent): Promise<void> {
   const { provider_url: provider } = await need(api.POST('/v1/sign-out'));
   for (const ending of endings) await ending(unsent);

@@ -15,12 +15,12 @@ import { useTasks } from './useTasks';
 interface Props {
   column: Column;
   filters: Filters;
-  /** Nothing when the filters leave no state of this column. */
+  /** The states of this column, or undefined if the filters leave none. */
   states: State[] | undefined;
   onIds: (column: Column, ids: readonly string[]) => void;
 }
 
-/** One column of the board, which scrolls by itself and draws what is in sight. */
+/** Shows one column of the board. The column scrolls by itself and renders only the visible cards. */
 export function BoardColumn({ column, filters, states, onIds }: Props) {
   const text = useTaskText();
   return states ? <Cards column={column} filters={filters} states={states} onIds={onIds} /> : <Text size="sm" c="dimmed" p="xs">{text.emptyColumn}</Text>;

@@ -12,7 +12,7 @@ import { usePageText } from './pageText';
 
 const place = (id: string) => keptAt(`message.${id}`);
 
-/** When the agent hears of a message, by the state of its task. */
+/** Returns when the agent gets a message, by the state of its task. */
 export function hearing(task: Pick<Task, 'state' | 'runner'>): 'working' | 'suspended' | 'ready' | 'ended' | 'external' | 'blocked' {
   const column = columnOf(task.state);
   if (column === 'done') return 'ended';
@@ -21,7 +21,7 @@ export function hearing(task: Pick<Task, 'state' | 'runner'>): 'working' | 'susp
   return column === 'working' ? 'working' : column === 'needs_person' ? 'suspended' : 'ready';
 }
 
-/** The box that speaks to the agent, and interrupts it. What is typed stays until it was sent. */
+/** The field for messages to the agent, and the button that interrupts it. A draft stays until it is sent. */
 export function Composer({ task }: { task: Task }) {
   const text = usePageText();
   const client = useQueryClient();
@@ -63,7 +63,7 @@ export function Composer({ task }: { task: Task }) {
   );
 }
 
-/** A text that survives a reload. */
+/** Holds a text that survives a reload. */
 function useDraft(key: string): [string, (text: string) => void] {
   const [body, setBody] = useState(() => {
     try {
@@ -77,7 +77,7 @@ function useDraft(key: string): [string, (text: string) => void] {
       if (body === '') localStorage.removeItem(key);
       else localStorage.setItem(key, body);
     } catch {
-      // Without storage it lives as long as the page.
+      // Without storage, the text lives as long as the page.
     }
   }, [key, body]);
   return [body, setBody];

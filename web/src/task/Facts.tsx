@@ -9,7 +9,7 @@ import classes from './task.module.css';
 import { useTaskText } from './text';
 import { useNameOf } from './ThreadPost';
 
-/** What is known of a task, beside what happened to it. */
+/** Shows the facts of a task, beside its history. */
 export function Facts({ task }: { task: Task }) {
   const text = usePageText();
   const words = useTaskText();

@@ -8,11 +8,11 @@ import { useTaskText } from './text';
 
 interface Props {
   filters: Filters;
-  /** Writes into the address. */
+  /** Writes the change into the address. */
   change: (search: Search) => void;
 }
 
-/** What narrows the tasks and orders them. All of it stands in the address. */
+/** Lets the reader filter and sort the tasks. All of this is kept in the address. */
 export function FilterBar({ filters, change }: Props) {
   const text = useTaskText();
   const search = useRef<HTMLInputElement>(null);
@@ -63,11 +63,11 @@ interface FieldProps extends Pick<Props, 'change'> {
   input?: React.Ref<HTMLInputElement>;
 }
 
-/** A text that filters a moment after the last key. */
+/** A text field that filters a moment after the last key. */
 function Field({ name, label, value, change, labelled, input }: FieldProps) {
   const [typed, setTyped] = useState(value);
   const later = useDebouncedCallback((next: string) => change({ [name]: next.trim() }), 250);
-  // The address may change by itself: back, or "show all".
+  // The address may change in other ways: by going back, or by "show all".
   const [known, setKnown] = useState(value);
   if (known !== value) {
     setKnown(value);

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import classes from './list.module.css';
 import { useTaskText } from './text';
 
-/** What came while somebody read: it is shown when he asks for it. */
+/** Tells how much came while the reader read the list. A press shows it. */
 export function Fresh({ fresh, gone, release }: { fresh: number; gone: number; release: () => void }) {
   const text = useTaskText();
   return (

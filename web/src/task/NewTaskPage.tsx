@@ -17,7 +17,7 @@ import { useTaskText } from './text';
 
 const place = () => keptAt('newTask');
 
-/** Makes a task. Beside the form stands the command that does the same. */
+/** The form for a new task. Beside it is the command that does the same. */
 export default function NewTaskPage() {
   const text = useNewTaskText();
   const words = useTaskText();
@@ -45,7 +45,7 @@ export default function NewTaskPage() {
     if (!missing && !wrongSpec && !make.isPending) make.mutate();
   };
   useCommands([{ id: 'new-task-make', title: text.create, group: words.keys, keys: ['mod+Enter'], typing: true, run: () => submit() }]);
-  /** What the server says of a field stands at the field. */
+  /** Returns the server's message about a field, to show it at the field. */
   const fault = (field: string) => (make.error ? asProblem(make.error).details.problems?.find((each) => each.field === field)?.message : undefined);
   const command = createCommand(taskOf(form));
   return (
@@ -91,7 +91,7 @@ export default function NewTaskPage() {
   );
 }
 
-/** What was typed survives a reload. */
+/** Returns the draft of the form, which survives a reload. */
 function draft(): Partial<Form> {
   try {
     return JSON.parse(localStorage.getItem(place()) ?? '{}') as Partial<Form>;
@@ -105,6 +105,6 @@ function keep(form: Form) {
     if (JSON.stringify(form) === JSON.stringify(emptyForm)) localStorage.removeItem(place());
     else localStorage.setItem(place(), JSON.stringify(form));
   } catch {
-    // Without storage it lives as long as the page.
+    // Without storage, the draft lives as long as the page.
   }
 }

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { narrowing, type Filters } from './filters';
 import { useTaskText } from './text';
 
-/** What stands where there are no tasks: why, and what to do. */
+/** Shows an empty list of tasks: why it is empty, and what to do. */
 export function NoTasks({ filters }: { filters: Filters }) {
   const text = useTaskText();
   if (narrowing(filters) > 0) {

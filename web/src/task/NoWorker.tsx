@@ -2,7 +2,7 @@ import { Code, Stack, Text } from '@mantine/core';
 import type { Task } from '@/api/types';
 import { useWaitingText } from './waitingText';
 
-/** The command that starts a worker for a task that no running worker takes. */
+/** Shows the command that starts a worker for a task that no running worker takes. */
 export function NoWorker({ task, why }: { task: Task; why?: string }) {
   const text = useWaitingText();
   if (!task.no_worker) return null;

@@ -16,15 +16,18 @@ import { usePageText } from './pageText';
 import { Moved, useNameOf, When } from './ThreadPost';
 import classes from './thread.module.css';
 
-/** A question where it was asked: to be answered here while it is open, then with its answer. */
+/**
+ * Shows a question at its place in the thread. The reader can answer it here while it is open. After that, it is shown
+ * with its answer.
+ */
 export function QuestionPost({ entry, question }: { entry: Entry; question: Question }) {
   return question.status === 'pending' ? <OpenQuestion question={question} /> : <ClosedQuestion entry={entry} question={question} />;
 }
 
 function OpenQuestion({ question }: { question: Question }) {
-  // It knows who may answer, what is held and who votes, and is live by itself.
+  // This query knows who may answer, whether an answer is held and who voted. Live events keep it up to date.
   const { data = question } = useQuery(questionQuery(question.id));
-  // A key that decides must not decide what is out of sight.
+  // The keys work only with the focus inside, because a key must not decide a question that is out of sight.
   const { ref, focused } = useFocusWithin();
   return (
     <Paper withBorder p="md" className={classes.open} id={`question-${question.id}`} tabIndex={-1} ref={ref}>

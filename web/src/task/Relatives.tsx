@@ -12,7 +12,7 @@ import classes from './task.module.css';
 
 const none: string[] = [];
 
-/** The tasks around a task: what it is part of, what it waits for, what is below it. */
+/** Shows the tasks around a task: its parent, the tasks that it waits for, and its children. */
 export function Relatives({ task }: { task: Task }) {
   const text = usePageText();
   const { data: tree } = useQuery(treeQuery(task.id));

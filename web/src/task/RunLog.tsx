@@ -8,7 +8,7 @@ import { LogReader, type Block } from './log';
 import classes from './log.module.css';
 import { usePageText } from './pageText';
 
-/** What a run writes, as it writes it. It follows until somebody scrolls up. */
+/** Shows the output of a run as it is written. It follows the end until the reader scrolls up. */
 export function RunLog({ run }: { run: Run }) {
   const text = usePageText();
   const [reader] = useState(() => new LogReader(run.id));
@@ -57,7 +57,7 @@ function LogPiece({ piece }: { piece: Piece }) {
   return looks.length > 0 ? <span className={looks.join(' ')}><Visible text={piece.text} /></span> : <Visible text={piece.text} />;
 }
 
-/** Keeps the end in sight, until somebody scrolls away from it. */
+/** Keeps the end in sight until the reader scrolls away from it. */
 function useFollowing(changed: unknown) {
   const box = useRef<HTMLDivElement>(null);
   const top = useRef(0);
@@ -69,7 +69,7 @@ function useFollowing(changed: unknown) {
     if (following) toEnd();
   }, [changed, following]);
   useEffect(() => {
-    // Blocks get their true height when they come into sight.
+    // Blocks get their true height only when they come into sight.
     const settle = requestAnimationFrame(() => {
       if (following) toEnd();
     });

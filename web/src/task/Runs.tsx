@@ -9,7 +9,7 @@ import { usePageText } from './pageText';
 import classes from './thread.module.css';
 import { roughly } from './waiting';
 
-/** Every attempt at a task, the latest first. */
+/** Shows every run of a task, the latest first. */
 export function Runs({ runs }: { runs: readonly Run[] }) {
   const text = usePageText();
   if (runs.length === 0) return <Text c="dimmed">{text.noRuns}</Text>;

@@ -18,7 +18,7 @@ const looks: Record<Task['state'], { icon: IconName; look: string }> = {
   skipped: { icon: 'next', look: 'calm' },
 };
 
-/** Where a task stands, as a word, with an icon and a colour beside it. */
+/** Shows the state of a task as a word, with an icon and a colour. */
 export function StateBadge({ state }: { state: Task['state'] }) {
   const text = useTaskText();
   const { icon, look } = looks[state];

@@ -3,7 +3,7 @@ import type { Task } from '@/api/types';
 import { useTaskText } from './text';
 import { isPaused } from './verb';
 
-/** How a person opens the session of a paused task by hand, and hands it back. */
+/** Shows how a person opens the session of a paused task by hand, and hands it back. */
 export function TakeOver({ task }: { task: Task }) {
   const text = useTaskText();
   if (!isPaused(task)) return null;

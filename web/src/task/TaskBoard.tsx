@@ -19,7 +19,7 @@ interface Props {
 
 const none: readonly string[] = [];
 
-/** The tasks by who must do something about them. A narrow screen shows one column at a time. */
+/** Shows the tasks in columns: a column says who must act next. A narrow screen shows one column at a time. */
 export function TaskBoard({ filters, column, onColumn }: Props) {
   const text = useTaskText();
   const wide = useMediaQuery('(min-width: 68em)', undefined, { getInitialValueInEffect: false });
@@ -27,7 +27,7 @@ export function TaskBoard({ filters, column, onColumn }: Props) {
   const [ids, setIds] = useState<Partial<Record<Column, readonly string[]>>>({});
   const tell = useCallback((name: Column, list: readonly string[]) => setIds((now) => ({ ...now, [name]: list })), []);
   const open = column ?? fullest(counts);
-  /** The column of the task that has the focus, else the first to look at. */
+  /** Returns the column of the task that has the focus, or else the first column to look at. */
   const here = () => columns.find((name) => ids[name]?.includes(focusedTask() ?? '')) ?? (wide ? firstFilled(ids) : open);
   useTaskKeys({
     ids: () => ids[here()] ?? none,
@@ -77,7 +77,7 @@ export function TaskBoard({ filters, column, onColumn }: Props) {
   );
 }
 
-/** What needs a person goes first, then what is being done. */
+/** Returns the column to show first: tasks that need a person come before tasks in progress. */
 function fullest(counts: TaskCounts | undefined): Column {
   return (['needs_person', 'working', 'ready', 'done'] as const).find((column) => (counts?.columns[column] ?? 0) > 0) ?? 'ready';
 }

@@ -15,15 +15,15 @@ import { momentOf, roughly } from './waiting';
 
 interface Props {
   task: Task;
-  /** The state stands above the card already. */
+  /** Whether the state is shown above the card already. */
   bare?: boolean;
-  /** It left the list that it is still shown in. */
+  /** Whether the task has left the list in which it is still shown. */
   gone?: boolean;
-  /** Changes as time goes by, so that ages are written anew. */
+  /** The current time. It changes, so that the ages are written anew. */
   now: number;
 }
 
-/** A task in a list or on the board: agent, age, how long it waits and for what. */
+/** Shows a task in a list or on the board: its agent, its age, how long it waits and for what. */
 export const TaskCard = memo(function TaskCard({ task, bare, gone, now }: Props) {
   const text = useTaskText();
   return (
@@ -48,7 +48,7 @@ export const TaskCard = memo(function TaskCard({ task, bare, gone, now }: Props)
   );
 });
 
-/** The short facts of a task, in one line that wraps. */
+/** Shows the short facts of a task, in one line that wraps. */
 export function TaskFacts({ task, bare, now }: Pick<Props, 'task' | 'bare' | 'now'>) {
   const text = useTaskText();
   const times = useTime();
@@ -69,8 +69,8 @@ export function TaskFacts({ task, bare, now }: Pick<Props, 'task' | 'bare' | 'no
   );
 }
 
-/** States that say no more than the column they stand in. */
+/** The states that say no more than their column. */
 const plainStates = new Set<Task['state']>(['open', 'in_progress', 'awaiting_input', 'awaiting_approval', 'done']);
 
-/** The server's time in steps of ten seconds: ages need no more. */
+/** Returns the server's time in steps of ten seconds, which is precise enough for ages. */
 export const coarse = (now = serverNow()) => Math.ceil(now / 10_000) * 10_000;

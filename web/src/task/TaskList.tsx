@@ -15,7 +15,7 @@ import { useTaskKeys } from './useTaskKeys';
 import { useTasks } from './useTasks';
 import { useOffset } from './useOffset';
 
-/** All tasks one below the other. Only those in sight are drawn. */
+/** Shows all tasks one below the other. Only the visible ones are rendered. */
 export function TaskList({ filters }: { filters: Filters }) {
   const box = useRef<HTMLDivElement>(null);
   const [reading, release] = useReading(box);

@@ -35,7 +35,7 @@ import { VerbsProvider } from './Verbs';
 import { waitingSentence } from './waiting';
 import { useWaitingText } from './waitingText';
 
-/** Everything about one task, and what can be done with it. */
+/** Shows everything about one task, and what the reader can do with it. */
 export default function TaskPage() {
   const params: { id?: string } = useParams({ strict: false });
   const id = params.id ?? '';
@@ -46,7 +46,7 @@ export default function TaskPage() {
   }
   if (error && !task) return <Trouble error={error} again={() => void refetch()} />;
   if (!task) return <Waiting />;
-  // A short ending in the address leads to the task, whose id is its own.
+  // The address may contain only the end of an id. The task has the full id.
   return <VerbsProvider key={task.id}><TaskView task={task} address={id} /></VerbsProvider>;
 }
 
@@ -98,7 +98,7 @@ function TaskView({ task, address }: { task: Task; address: string }) {
   );
 }
 
-/** Who is waited for, since when, until when, and what happens then. */
+/** Shows which people a task waits for, since when, until when, and what happens then. */
 function WhoWaits({ task, run }: { task: Task; run: Run | undefined }) {
   const text = useWaitingText();
   const page = usePageText();

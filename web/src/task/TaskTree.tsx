@@ -19,7 +19,7 @@ import { useReading } from './useReading';
 import { useTaskKeys } from './useTaskKeys';
 import { useTasks } from './useTasks';
 
-/** The same tasks as a tree: who is part of what. */
+/** Shows the same tasks as a tree of parents and children. */
 export function TaskTree({ filters }: { filters: Filters }) {
   const box = useRef<HTMLDivElement>(null);
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
@@ -31,7 +31,7 @@ export function TaskTree({ filters }: { filters: Filters }) {
   const rows = useWindowVirtualizer({
     count: laid.length, estimateSize: () => 76, gap: 6, overscan: 8, scrollMargin: offset, scrollPaddingStart: 64, getItemKey: (at) => laid[at]?.task.id ?? at,
   });
-  // Children may be on any page: a tree is read whole.
+  // Children may be on any page, so a tree reads all pages.
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();

@@ -14,7 +14,7 @@ import { TaskTree } from './TaskTree';
 import { useTaskText } from './text';
 import { VerbsProvider } from './Verbs';
 
-/** All tasks: one query, seen as a list, a board or a tree. */
+/** Shows all tasks: one query, as a list, a board or a tree. */
 export default function TasksPage() {
   const text = useTaskText();
   const navigate = useNavigate();

@@ -11,7 +11,7 @@ import { inOrder, otherDay, postEntry, posts, questionsIn } from './thread';
 import classes from './thread.module.css';
 import { ThreadPost } from './ThreadPost';
 
-/** Everything that happened to a task in one line of time, newest last. */
+/** Shows everything that happened to a task in the order of time, newest last. */
 export function Thread({ id }: { id: string }) {
   const text = usePageText();
   const times = useTime();
@@ -45,7 +45,7 @@ export function Thread({ id }: { id: string }) {
   );
 }
 
-/** When earlier posts come above, what was in sight stays where it was. */
+/** Keeps the visible posts at their place when earlier posts are added above. */
 function useKeptPlace(first: string | undefined) {
   const list = useRef<HTMLOListElement>(null);
   const before = useRef<{ first?: string; height: number }>({ height: 0 });

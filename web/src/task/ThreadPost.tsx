@@ -23,7 +23,7 @@ import { useWaitingText } from './waitingText';
 
 type Questions = ReadonlyMap<string, NonNullable<Entry['question']>>;
 
-/** One thing in the thread. */
+/** Shows one post of the thread. */
 export const ThreadPost = memo(function ThreadPost({ post, questions }: { post: Post; questions: Questions }) {
   if (post.kind === 'progress') return <ProgressPost last={post.last} before={post.before} />;
   const { entry } = post;
@@ -33,7 +33,7 @@ export const ThreadPost = memo(function ThreadPost({ post, questions }: { post: 
   return <EventPost entry={entry} />;
 });
 
-/** Who somebody is to the reader. */
+/** Returns a function that names an actor for the reader. */
 export function useNameOf(): (actor: Actor | undefined) => string {
   const text = usePageText();
   const { data: me } = useQuery(whoamiQuery);
@@ -72,7 +72,7 @@ function MessagePost({ entry }: { entry: Entry }) {
   );
 }
 
-/** A line of what is less than a message. */
+/** Shows an event that is less than a message, on one line. */
 function Line({ icon, entry, children }: { icon: IconName; entry: Entry; children: React.ReactNode }) {
   return (
     <Group gap="xs" wrap="nowrap" align="flex-start" className={classes.line}>
@@ -114,7 +114,7 @@ function Report({ entry, bar }: { entry: Entry; bar?: boolean }) {
   );
 }
 
-/** How a question ended, where it ended. */
+/** Shows how a question ended, at the place of its end in the thread. */
 function ResolutionPost({ entry, question }: { entry: Entry; question: Entry['question'] }) {
   const text = usePageText();
   const words = useQuestionText();
@@ -161,7 +161,7 @@ function EventPost({ entry }: { entry: Entry }) {
 
 const states = Object.values(columnStates).flat();
 
-/** Where the task went with it. */
+/** Shows the state to which the event moved the task. */
 export function Moved({ entry }: { entry: Entry }) {
   const to = states.find((state: State) => state === entry.to);
   return to && entry.from !== entry.to ? <> <StateBadge state={to} /></> : null;

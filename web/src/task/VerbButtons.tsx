@@ -6,7 +6,7 @@ import { useVerbs } from './Verbs';
 import { verbsFor } from './verb';
 import { verbNames } from './verbNames';
 
-/** The verbs of a task as buttons; the palette has them, too. */
+/** Shows the verbs of a task as buttons. The palette offers them, too. */
 export function VerbButtons({ task }: { task: Task }) {
   const text = useTaskText();
   const { act, may } = useVerbs();

@@ -11,7 +11,7 @@ import { useTaskText } from './text';
 import { isPaused, type Verb } from './verb';
 
 interface Verbs {
-  /** Does the verb, or opens the dialog that asks what it needs. */
+  /** Runs the verb, or opens the dialog that asks for its values. */
   act: (verb: Verb, task: Task) => void;
   /** Whether the reader may change tasks at all. */
   may: boolean;
@@ -20,13 +20,13 @@ interface Verbs {
 const Context = createContext<Verbs>({ act: () => undefined, may: false });
 export const useVerbs = () => useContext(Context);
 
-/** What to call when a verb has what it needs. */
+/** A verb and the call that runs it, when its values are known. */
 export interface Done {
   verb: Verb;
   call: () => Promise<Task>;
 }
 
-/** Gives the tasks below it their verbs, with one dialog for all. */
+/** Gives the tasks within it their verbs, with one dialog for all. */
 export function VerbsProvider({ children }: { children: ReactNode }) {
   const [asked, setAsked] = useState<{ verb: Verb; task: Task }>();
   const { data: me } = useQuery(whoamiQuery);
@@ -60,7 +60,7 @@ export function VerbsProvider({ children }: { children: ReactNode }) {
   );
 }
 
-/** Sends a change of a task, and says what came of it. */
+/** Sends a change of a task and reports the result. */
 function useChange() {
   const text = useTaskText();
   const tellRefusal = useTellRefusal();

@@ -1,7 +1,7 @@
-// A run's output is written for a terminal. Colours are kept; whatever else a
-// terminal would do on such commands – clear the screen, move about, rename the
-// window, open links – is shown as a mark, or as it was written, and done by
-// nothing.
+// A run writes its output for a terminal. Colours are kept. All other terminal
+// commands are ignored, such as those that clear the screen, move the cursor,
+// rename the window or open links. They are shown as a mark, or as they were
+// written.
 
 export interface Look {
   colour?: number;
@@ -11,23 +11,23 @@ export interface Look {
   underline?: boolean;
 }
 
-/** A piece of text with one look; a mark stands for a command that was not obeyed. */
+/** A piece of text with one look. A mark stands for a command that was ignored. */
 export interface Piece extends Look {
   text: string;
   mark?: boolean;
 }
 
 const escape = '\u001b';
-// Commands with parameters, texts for the terminal itself, and the short ones.
+// Matches commands with parameters, texts for the terminal itself, and short commands.
  
 const command = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b\n]*(?:\u0007|\u001b\\)?|[ -/]*[0-~]?)|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** Reads output piece by piece; a command may be cut in two between pieces. */
+/** Reads output piece by piece. A command may be split between two pieces. */
 export class Terminal {
   private look: Look = {};
   private rest = '';
 
-  /** With all set, every command is shown as it was written. */
+  /** If `all` is set, every command is shown as it was written. */
   constructor(private readonly all = false) {}
 
   read(text: string): Piece[] {
@@ -37,7 +37,7 @@ export class Terminal {
     return this.pieces(whole.slice(0, cut));
   }
 
-  /** What is left when nothing follows any more. */
+  /** Returns the rest when no more output follows. */
   end(): Piece[] {
     const left = this.rest;
     this.rest = '';
@@ -65,13 +65,13 @@ export class Terminal {
     if (colours) this.look = lookAfter(this.look, found.slice(2, -1));
     if (this.all) out.push({ text: spelled(found), mark: true });
     else if (found === '\r') {
-      // A line that is written over begins anew, on a line of its own.
+      // A text that overwrites a line begins on a line of its own.
       if (next !== '\n' && next !== '') out.push({ text: '\n' });
     } else if (!colours) out.push({ text: 'ESC', mark: true });
   }
 }
 
-/** Where a command begins that the text does not end. */
+/** Returns where the unfinished command at the end of the text begins, or the end of the text. */
 function unfinished(text: string): number {
   const at = text.lastIndexOf(escape);
   if (text.endsWith('\r')) return text.length - 1;
@@ -81,7 +81,7 @@ function unfinished(text: string): number {
   return /^\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b\n]*)?$/.test(tail) ? at : text.length;
 }
 
-/** Commands as they can be read: ␛[2J. */
+/** Returns a command in a readable form: ␛[2J. */
 function spelled(found: string): string {
    
   return found.replace(/[\u0000-\u001f\u007f-\u009f]/g, (char) => {
@@ -108,7 +108,7 @@ function lookAfter(look: Look, codes: string): Look {
     else if (code >= 90 && code <= 97) next.colour = code - 90 + 8;
     else if (code === 39) next.colour = undefined;
     else if (code === 38 || code === 48) {
-      // Of the many colours only the sixteen with names are kept.
+      // Only the sixteen colours with names are kept.
       if (code === 38 && list[at + 1] === 5 && (list[at + 2] ?? 16) < 16) next.colour = list[at + 2];
       at += list[at + 1] === 5 ? 2 : 4;
     }

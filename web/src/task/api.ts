@@ -3,8 +3,9 @@ import { api, need } from '@/api/client';
 import type { components } from '@/api/schema';
 import { queryOf, type Filters, type State } from './filters';
 
-// Live events make these queries old one task at a time, or at a pace that
-// fits their size (live.ts): their keys are not those that every event renews.
+// Live events make these queries stale one task at a time, or at a pace that
+// fits their size (live.ts). So their keys are not among those that every event
+// refreshes.
 
 export type Run = components['schemas']['Run'];
 export type Entry = components['schemas']['TimelineEntry'];
@@ -17,7 +18,7 @@ export const taskListKey = ['task-lists'] as const;
 export const anyTaskKey = ['task'] as const;
 export const taskKey = (id: string) => [...anyTaskKey, id] as const;
 
-/** Lists are written a,b and not once for each. */
+/** Lists are sent as a,b and not as repeated parameters. */
 const commas = { array: { style: 'form', explode: false } } as const;
 
 export const listPage = 100;
@@ -51,7 +52,7 @@ export const taskQuery = (id: string) =>
 
 export const timelinePage = 50;
 
-/** What happened to a task; each further page is what happened before. */
+/** The timeline of a task. Each further page is older. */
 export const timelineQuery = (id: string) =>
   infiniteQueryOptions({
     queryKey: [...taskKey(id), 'timeline'],

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { createCommand, emptyForm, quote, taskOf } from './command';
 
-/** The words that a shell makes of a command. */
+/** Returns the words that a shell makes of a command. */
 function words(command: string): string[] {
   return execFileSync('sh', ['-c', `fermata() { for word; do printf '%s\\0' "$word"; done; }; ${command}`], { encoding: 'utf8' }).split('\0').slice(0, -1);
 }

@@ -1,8 +1,9 @@
 import type { NewTask } from './api';
 
 /**
- * The command that makes the same task in a terminal. Quoting is that of POSIX
- * shells. A text that begins with @ would name a file, so it goes in by a pipe.
+ * Returns the command that makes the same task in a terminal, quoted for POSIX
+ * shells. A text that begins with @ would name a file, so it is passed through
+ * a pipe.
  */
 export function createCommand(task: NewTask): string {
   const parts = ['fermata create'];
@@ -25,17 +26,17 @@ export function createCommand(task: NewTask): string {
   if (task.spec !== undefined) flag('spec', JSON.stringify(task.spec));
   flag('defer', task.defer_until);
   flag('max-attempts', task.max_attempts);
-  // A title may begin as a flag does.
+  // A title may begin like a flag.
   parts.push(task.title.startsWith('-') ? `-- ${quote(task.title)}` : quote(task.title));
   return pipe + parts.join(' ');
 }
 
-/** A word as the shell reads it. */
+/** Returns a word as the shell reads it. */
 export function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** What stands in the form, all of it as text. */
+/** The content of the form, all of it as text. */
 export interface Form {
   title: string;
   body: string;
@@ -58,7 +59,7 @@ export const emptyForm: Form = {
 
 const sizes = ['small', 'medium', 'large'] as const;
 
-/** The task that the form asks for; what is empty or as usual is left out. */
+/** Returns the task that the form asks for. Empty fields and usual values are left out. */
 export function taskOf(form: Form): NewTask {
   const text = (value: string) => value.trim() || undefined;
   const ids = form.blockedBy.split(/[\s,]+/).filter(Boolean);

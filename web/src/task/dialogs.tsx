@@ -19,7 +19,7 @@ const submitting = (then: () => void) => (event: SubmitEvent<HTMLFormElement>) =
   then();
 };
 
-/** Asks before a task and all below it stop. */
+/** Asks before a task and all tasks below it are cancelled. */
 export function CancelDialog({ task, onClose, onDone }: Props<string>) {
   const text = useTaskText();
   const [reason, setReason] = useState('');
@@ -39,7 +39,10 @@ export function CancelDialog({ task, onClose, onDone }: Props<string>) {
   );
 }
 
-/** Asks what to say to the agent before its task goes on: one that is paused, or whose question then closes without an answer. */
+/**
+ * Asks what to say to the agent before its task continues. The task is paused, or its question then closes without an
+ * answer.
+ */
 export function ResumeDialog({ task, onClose, onDone }: Props<string>) {
   const text = useTaskText();
   const [words, setWords] = useState('');
@@ -62,7 +65,7 @@ export function ResumeDialog({ task, onClose, onDone }: Props<string>) {
   );
 }
 
-/** Asks until when a task is put off; nothing is until somebody reopens it. */
+/** Asks until when to defer a task. Undefined means until a person reopens it. */
 export function DeferDialog({ task, onClose, onDone }: Props<Date | undefined>) {
   const text = useTaskText();
   const times = useTime();

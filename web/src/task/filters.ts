@@ -4,7 +4,7 @@ import type { Task } from '@/api/types';
 export type Column = 'ready' | 'working' | 'needs_person' | 'done';
 export type State = Task['state'];
 
-/** What each column holds, as the server has it. */
+/** The states of each column, the same as on the server. */
 export const columnStates: Record<Column, State[]> = {
   ready: ['open', 'input_received', 'blocked', 'deferred'],
   working: ['in_progress'],
@@ -23,11 +23,11 @@ export type View = (typeof views)[number];
 export const sorts = ['newest', 'oldest', 'priority', 'updated'] as const;
 export type Sort = (typeof sorts)[number];
 
-/** States as people pick them: whole columns, and what is within them. */
+/** The states that people can pick: whole columns, and single states within them. */
 export const stands = ['ready', 'working', 'needs_person', 'done', 'blocked', 'deferred', 'failed', 'cancelled', 'skipped'] as const;
 export type Stand = (typeof stands)[number];
 
-/** What the address says about the tasks to show. */
+/** The filters and the order of tasks, as the address gives them. */
 export interface Filters {
   q: string;
   project: string;
@@ -42,7 +42,7 @@ export type Search = Record<string, string | undefined>;
 
 const oneOf = <T extends string>(list: readonly T[], value: string | undefined) => list.find((known) => known === value);
 
-/** Reads the filters from an address; what it does not know it leaves out. */
+/** Reads the filters from an address. Unknown values are left out. */
 export function filtersOf(search: Search): Filters {
   return {
     q: search.q ?? '',
@@ -58,7 +58,7 @@ export function filtersOf(search: Search): Filters {
 export const viewOf = (search: Search): View => oneOf(views, search.view) ?? 'list';
 export const columnIn = (search: Search): Column | undefined => oneOf(columns, search.column);
 
-/** How many filters narrow the list. The order narrows nothing. */
+/** Returns how many filters narrow the list. The order is not a filter. */
 export function narrowing(filters: Filters): number {
   return [filters.q, filters.project, filters.agent, filters.label, filters.parent, filters.stand].filter(Boolean).length;
 }
@@ -70,14 +70,14 @@ export function statesOf(stand: Stand | undefined): State[] {
   return isColumn(stand) ? columnStates[stand] : [stand];
 }
 
-/** The states of a column that the filters let through; undefined when none. */
+/** Returns the states of a column that the filters allow, or undefined if there are none. */
 export function statesIn(column: Column, filters: Filters): State[] | undefined {
   const wanted = statesOf(filters.stand);
   const states = columnStates[column].filter((state) => wanted.length === 0 || wanted.includes(state));
   return states.length > 0 ? states : undefined;
 }
 
-/** The filters as the server reads them. */
+/** Returns the filters as the server reads them. */
 export function queryOf(filters: Filters, states = statesOf(filters.stand)) {
   const { q, project, agent, label, parent } = filters;
   const given = Object.entries({ q, project, agent, label, parent }).filter(([, value]) => value !== '');

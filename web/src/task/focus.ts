@@ -1,14 +1,14 @@
-// The focus goes from task to task by keys. Tasks carry their id, so that it
-// is found again after a list was drawn anew.
+// Keys move the focus from task to task. Each task carries its id, so that it
+// is found again after the list was rendered anew.
 
 const idOf = (element: Element | null) => element?.closest<HTMLElement>('[data-task]')?.dataset.task;
 
-/** The task that has the focus. */
+/** Returns the id of the task that has the focus. */
 export const focusedTask = () => idOf(document.activeElement);
 
 const linkOf = (id: string) => document.querySelector<HTMLElement>(`[data-task="${CSS.escape(id)}"] [data-task-link]`);
 
-/** Gives a task the focus, once it is there. */
+/** Gives a task the focus when it is rendered. It tries for ten frames. */
 export function focusTask(id: string, tries = 10): void {
   const link = linkOf(id);
   if (link) {
@@ -23,7 +23,10 @@ export function openMenuOfFocused(): void {
   if (id) document.querySelector<HTMLElement>(`[data-task="${CSS.escape(id)}"] [data-task-menu]`)?.click();
 }
 
-/** The place after (1) or before (-1) another, within a list; the first when there is none. */
+/**
+ * Returns the place after (1) or before (-1) another in a list. Returns the
+ * first place if there is no other, and -1 if the list is empty.
+ */
 export function step(length: number, at: number, by: 1 | -1): number {
   if (length === 0) return -1;
   return at < 0 ? 0 : Math.min(length - 1, Math.max(0, at + by));

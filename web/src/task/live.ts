@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 import { follow } from '@/api/follow';
 import { anyTaskKey, taskListKey } from './api';
 
-/** Progress is not shown in lists, and members and tokens are no tasks. */
+/** The events that change lists. Lists do not show progress, and members and tokens are not tasks. */
 const inLists = /^(task|question|run|message)\./;
 
 export function useLiveLists(): void {
@@ -11,7 +11,7 @@ export function useLiveLists(): void {
   useEffect(() => follow(client, taskListKey, (type) => inLists.test(type)), [client]);
 }
 
-/** Follows the tasks that stand on a page, and those that come below them. */
+/** Follows the tasks on a page, and new tasks, which may belong below them. */
 export function useLiveTasks(ids: readonly string[]): void {
   const client = useQueryClient();
   const all = ids.join(' ');

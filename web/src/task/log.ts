@@ -1,9 +1,9 @@
 import { api, need } from '@/api/client';
 import { Terminal, type Piece } from './ansi';
 
-/** So many lines are drawn together; the browser skips blocks out of sight. */
+/** The number of lines in a block. The browser skips blocks that are out of sight. */
 const blockLines = 200;
-/** More lines than this are dropped from the beginning. */
+/** The most lines that are kept. Lines before them are dropped. */
 const mostLines = 20_000;
 
 export interface Block {
@@ -14,16 +14,16 @@ export interface Block {
 
 export interface LogState {
   blocks: readonly Block[];
-  /** Lines at the beginning that are not kept. */
+  /** The number of lines that were dropped at the beginning. */
   dropped: number;
   ended: boolean;
-  /** The log could not be read; it is tried again. */
+  /** Whether the last read of the log failed. It is repeated. */
   lost: boolean;
 }
 
 const nothing: LogState = { blocks: [], dropped: 0, ended: false, lost: false };
 
-/** Puts pieces behind what is there, in blocks of some lines each. */
+/** Appends pieces to the log, in blocks of lines. */
 export function append(state: LogState, pieces: readonly Piece[]): LogState {
   const blocks = [...state.blocks];
   let last = blocks.pop() ?? { key: 0, pieces: [], lines: 0 };
@@ -50,7 +50,7 @@ export function append(state: LogState, pieces: readonly Piece[]): LogState {
   return drop({ ...state, blocks });
 }
 
-/** Neighbours that look alike become one. */
+/** Joins neighbouring pieces that look alike. */
 function joined(pieces: readonly Piece[]): Piece[] {
   const out: Piece[] = [];
   for (const piece of pieces) {
@@ -77,10 +77,10 @@ function drop(state: LogState): LogState {
   return from > 0 ? { ...state, blocks: state.blocks.slice(from), dropped } : state;
 }
 
-/** It changes while something else is awaited. */
+/** Hides the flag from the type checker, which does not know that it changes during an await. */
 const isAborted = (signal: AbortSignal) => signal.aborted;
 
-/** Follows the log of a run for as long as somebody listens. */
+/** Follows the log of a run for as long as it has a listener. */
 export class LogReader {
   private state = nothing;
   private written: string[] = [];
@@ -108,7 +108,7 @@ export class LogReader {
     };
   };
 
-  /** Shows every command of the terminal as it was written, or not. */
+  /** Sets whether every command of the terminal is shown as it was written. */
   showAll(all: boolean) {
     if (all === this.all) return;
     this.all = all;

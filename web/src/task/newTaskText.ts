@@ -1,6 +1,6 @@
 import { catalogue } from '@/text/language';
 
-/** Texts of making a task. */
+/** The texts of the page for a new task. */
 export const useNewTaskText = catalogue({
   en: {
     createTitle: 'New task',

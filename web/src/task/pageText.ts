@@ -1,6 +1,6 @@
 import { catalogue, plural } from '@/text/language';
 
-/** Texts of the page of one task. */
+/** The texts of the page of one task. */
 export const usePageText = catalogue({
   en: {
     you: 'You',

@@ -6,17 +6,17 @@ interface Thing {
 
 export interface Steady<T> {
   shown: T[];
-  /** Ids of what is shown although the list no longer holds it. */
+  /** The ids of things that are shown although they have left the list. */
   gone: ReadonlySet<string>;
-  /** How many the list holds that are not shown yet. */
+  /** The number of things in the list that are not shown yet. */
   fresh: number;
 }
 
 /**
- * Brings what is shown up to date without moving it: everything keeps its
- * place, what left the list stays until the reader looks away, and what came
- * new waits. What comes behind the last one shown moves nothing, so it is
- * added: that is how further pages arrive.
+ * Updates what is shown without moving it. Each thing keeps its place. A thing
+ * that left the list stays until the reader looks away, and a new one waits.
+ * Things behind the last one shown move nothing, so they are added: further
+ * pages arrive in this way.
  */
 export function steady<T extends Thing>(shown: readonly T[], list: readonly T[]): Steady<T> {
   const now = new Map(list.map((thing) => [thing.id, thing]));
@@ -33,13 +33,13 @@ export function steady<T extends Thing>(shown: readonly T[], list: readonly T[])
 
 const same = <T>(a: readonly T[], b: readonly T[]) => a.length === b.length && a.every((thing, at) => thing === b[at]);
 
-/** The list as it may be shown: as it is, or held still while somebody reads it. */
+/** Returns the list to show: the list as it is, or held still while the reader reads it. */
 export function useSteady<T extends Thing>(list: T[], hold: boolean, subject: string): Steady<T> {
   const [kept, setKept] = useState({ subject, shown: list });
   const held = hold && kept.subject === subject && kept.shown.length > 0;
   const next: Steady<T> = held ? steady(kept.shown, list) : { shown: list, gone: new Set(), fresh: 0 };
   const unchanged = kept.subject === subject && same(kept.shown, next.shown);
   if (!unchanged) setKept({ subject, shown: next.shown });
-  // What did not change is the same array, so that nothing is done for it.
+  // An unchanged list stays the same array, so that nothing is rendered for it.
   return unchanged ? { ...next, shown: kept.shown } : next;
 }

@@ -1,6 +1,6 @@
 import { catalogue, plural } from '@/text/language';
 
-/** Texts of lists of tasks, and of what can be done with one. */
+/** The texts of lists of tasks, and of the verbs of a task. */
 export const useTaskText = catalogue({
   en: {
     tasks: 'Tasks',

@@ -1,26 +1,26 @@
 import type { Entry } from './api';
 
-/** What stands as one thing in a thread. */
+/** One post of a thread. */
 export type Post =
   | { kind: 'entry'; key: string; entry: Entry }
-  /** Reports that follow each other: the last one says where it stands. */
+  /** Progress reports in a row. The last one says how far the work is. */
   | { kind: 'progress'; key: string; last: Entry; before: Entry[] };
 
-/** Events that say nothing of their own, or only to one person. */
+/** The events that say nothing of their own, or concern only one person. */
 const quiet = new Set(['question.reminded', 'message.handed']);
 
-/** The pages of a timeline, each of which is older than the one before it, as one list, oldest first. */
+/** Returns the pages of a timeline as one list, oldest first. Each page is older than the page before it. */
 export function inOrder(pages: readonly { items: readonly Entry[] }[]): Entry[] {
   const seen = new Set<number>();
   return [...pages].reverse().flatMap((page) => page.items).filter((entry) => {
-    // Between two reads of pages an entry may move from one to the next.
+    // An entry may move from one page to the next between two reads.
     if (seen.has(entry.seq)) return false;
     seen.add(entry.seq);
     return true;
   });
 }
 
-/** Puts together what belongs together. */
+/** Groups the entries into posts. */
 export function posts(entries: readonly Entry[]): Post[] {
   const out: Post[] = [];
   for (const entry of entries) {
@@ -35,10 +35,10 @@ export function posts(entries: readonly Entry[]): Post[] {
   return out;
 }
 
-/** Whether two entries were on different days, as the reader counts them. */
+/** Reports whether two entries were on different days of the reader. */
 export const otherDay = (a: Entry | undefined, b: Entry) => a === undefined || new Date(a.at).toDateString() !== new Date(b.at).toDateString();
 
-/** The questions that were asked, by id: what closes one names it. */
+/** Returns the questions that were asked, by id. The entry that closes a question names it by its id. */
 export function questionsIn(entries: readonly Entry[]): Map<string, NonNullable<Entry['question']>> {
   return new Map(entries.flatMap((entry) => (entry.question ? [[entry.question.id, entry.question] as const] : [])));
 }

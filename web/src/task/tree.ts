@@ -2,19 +2,19 @@ import type { Task } from '@/api/types';
 
 export interface Branch {
   task: Task;
-  /** 1 for those at the top. */
+  /** 1 for the tasks at the top. */
   level: number;
   children: number;
-  /** The task belongs under one that the list does not hold. */
+  /** Whether the parent of the task is not in the list. */
   elsewhere: boolean;
-  /** Place among its siblings, from 1, and how many there are. */
+  /** The place among its siblings, from 1, and the number of siblings. */
   place: number;
   of: number;
 }
 
 /**
- * Lays a list out as a tree, parents before their children, each in the order
- * of the list. Children of folded tasks are left out.
+ * Lays a list out as a tree. Parents come before their children, each in the
+ * order of the list. Children of folded tasks are left out.
  */
 export function branches(tasks: readonly Task[], folded: ReadonlySet<string>): Branch[] {
   const here = new Set(tasks.map((task) => task.id));

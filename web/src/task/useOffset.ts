@@ -1,6 +1,6 @@
 import { useEffect, useState, type RefObject } from 'react';
 
-/** How far down the page an element begins, as long as it may change. */
+/** Returns how far down the page an element begins, and follows its changes. */
 export function useOffset(element: RefObject<HTMLElement | null>, there: boolean): number {
   const [offset, setOffset] = useState(0);
   useEffect(() => {

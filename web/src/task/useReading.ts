@@ -1,9 +1,9 @@
 import { useEffect, useState, type RefObject } from 'react';
 
 /**
- * Whether somebody reads what is in the element: the mouse is over it, the
- * focus is in it, or it was scrolled. What is read must not move. With a
- * release, all counts as read and looked away from.
+ * Reports whether the reader reads the content of the element: the mouse is
+ * over it, the focus is in it, or it was scrolled. Such content must not move.
+ * The returned function ends this, as if the reader had looked away.
  */
 export function useReading(element: RefObject<HTMLElement | null>, scroller?: RefObject<HTMLElement | null>): [boolean, () => void] {
   const [reading, setReading] = useState(false);
@@ -24,7 +24,7 @@ export function useReading(element: RefObject<HTMLElement | null>, scroller?: Re
       over = false;
       look();
     };
-    // A menu or a dialog over the page takes the focus; what it is about stays.
+    // A menu or a dialog over the page takes the focus. The content below it must not move.
     const focus = () => queueMicrotask(look);
     box.addEventListener('pointerenter', enter);
     box.addEventListener('pointerleave', leave);

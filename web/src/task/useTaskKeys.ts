@@ -3,14 +3,14 @@ import { focusedTask, openMenuOfFocused, step } from './focus';
 import { useTaskText } from './text';
 
 interface Ways {
-  /** The ids in the order in which the keys go through them, as it is when a key is pressed. */
+  /** Returns the ids in the order in which the keys go through them, at the time of a key press. */
   ids: () => readonly string[];
   go: (id: string, at: number) => void;
-  /** To the column beside, on a board. */
+  /** Moves to the column beside, on a board. */
   aside?: (by: 1 | -1) => void;
 }
 
-/** The keys that go through tasks, in every view of them. */
+/** Registers the keys that go through tasks, in every view. */
 export function useTaskKeys({ ids, go, aside }: Ways): void {
   const text = useTaskText();
   const move = (by: 1 | -1) => {

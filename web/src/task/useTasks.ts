@@ -4,7 +4,7 @@ import { taskListQuery } from './api';
 import type { Filters, State } from './filters';
 import { useSteady } from './steady';
 
-/** The tasks of one query, as far as they were asked for, held still while somebody reads them. */
+/** Returns the tasks of one query, as far as its pages were read. The list is held still while the reader reads it. */
 export function useTasks(filters: Filters, states: State[] | undefined, hold: boolean) {
   const query = useInfiniteQuery(taskListQuery(filters, states));
   const list = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data]);

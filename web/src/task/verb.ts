@@ -1,13 +1,13 @@
 import type { Task } from '@/api/types';
 import { columnOf } from './filters';
 
-/** What a person can do with a task beside reading and writing to it. */
+/** The actions of a person on a task, besides reading it and writing to it. */
 export type Verb = 'pause' | 'resume' | 'defer' | 'reopen' | 'priority' | 'labels' | 'cancel';
 
-/** Whether a person halted the task: it waits until somebody hands it back. */
+/** Reports whether a person paused the task. It waits until a person hands it back. */
 export const isPaused = (task: Task) => task.state === 'deferred' && task.reason === 'paused';
 
-/** The verbs that the task's state allows, in the order of a menu. */
+/** Returns the verbs that the task's state allows, in the order of a menu. */
 export function verbsFor(task: Task): Verb[] {
   const ended = columnOf(task.state) === 'done';
   const all: [Verb, boolean][] = [
@@ -22,7 +22,7 @@ export function verbsFor(task: Task): Verb[] {
   return all.filter(([, allowed]) => allowed).map(([verb]) => verb);
 }
 
-/** The instants that a menu offers to put a task off until. */
+/** Returns the instants until which a menu offers to defer a task. */
 export function laterThan(now: Date): { inOneHour: Date; tomorrow: Date; nextWeek: Date } {
   const at = (days: number) => {
     const day = new Date(now);

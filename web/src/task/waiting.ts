@@ -8,11 +8,11 @@ export interface Reader {
   text: WaitingText;
   language: Language;
   now: number;
-  /** The reader's own name, as assignees are named. */
+  /** The reader's own name, in the form in which assignees are named. */
   me?: string;
 }
 
-/** One sentence: who is waited for, since when, until when, and what happens then. */
+/** Returns one sentence: which people the task waits for, since when, until when, and what happens then. */
 export function waitingSentence(task: Task, run: Run | undefined, reader: Reader): string {
   const { text } = reader;
   const since = sinceOf(task.waiting?.since ?? (task.state === 'in_progress' ? (run?.started_at ?? task.updated_at) : task.updated_at), reader);
@@ -51,7 +51,7 @@ function thenOf(task: Task, reader: Reader): string {
   return text.ifNobody(instant(waiting.deadline, reader), text.thens[then]);
 }
 
-/** Why none of the running workers takes a task. */
+/** Returns why none of the running workers takes a task. */
 export function whyNoWorker(task: Task, text: WaitingText): string {
   switch (task.no_worker?.lacks) {
     case undefined:
@@ -69,7 +69,7 @@ export function whyNoWorker(task: Task, text: WaitingText): string {
   }
 }
 
-/** Who may answer, in words. */
+/** Returns in words who may answer. */
 export function whoOf(assignees: readonly string[] | undefined, { text, me }: Pick<Reader, 'text' | 'me'>): string {
   if (!assignees || assignees.length === 0) return text.anyone;
   const names = assignees.map((assignee) => {
@@ -82,13 +82,13 @@ export function whoOf(assignees: readonly string[] | undefined, { text, me }: Pi
   return names.length > 0 ? `${names.join(', ')} ${text.or} ${last}` : last;
 }
 
-/** Reasons that the server names by a code, in words; what a person wrote as it is. */
+/** Returns a reason in words if it is a code of the server. A reason that a person wrote stays as it is. */
 export function reasonOf(reason: string | undefined, text: WaitingText): string {
   const known: Record<string, string | undefined> = text.reasons;
   return reason ? (known[reason] ?? reason) : '';
 }
 
-/** The clock alone today, the date as well on another day. */
+/** Returns the clock time for today, and the date as well for another day. */
 export function momentOf(at: string, { language, now }: Pick<Reader, 'language' | 'now'>): string {
   const times = timesIn(language);
   return new Date(at).toDateString() === new Date(now).toDateString() ? times.clock(at) : times.full(at);
@@ -100,7 +100,7 @@ function instant(at: string, reader: Reader): string {
   return reader.text.by(momentOf(at, reader), timesIn(reader.language).relative(at, reader.now));
 }
 
-/** A length of time without seconds once it has minutes: it is read, not watched. */
+/** Returns a duration without seconds if it is a minute or longer, because people do not watch it run. */
 export function roughly(ms: number): string {
   const minute = 60_000;
   return ms < minute ? duration(ms) : duration(Math.floor(ms / minute) * minute).replace(/^(\d+):00 min$/, '$1 min');

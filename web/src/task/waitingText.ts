@@ -1,6 +1,6 @@
 import { catalogue, plural } from '@/text/language';
 
-/** Texts of the sentence about who is waited for. */
+/** The texts of the sentence that says which people a task waits for. */
 export const useWaitingText = catalogue({
   en: {
     anyone: 'anyone who may answer',

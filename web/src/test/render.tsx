@@ -4,7 +4,7 @@ import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } fr
 import { act, render } from '@testing-library/react';
 import type { ReactNode } from 'react';
 
-/** Shows a part as the page does: with its styles, its queries and its links. */
+/** Renders a component as the page does: with its styles, its queries and its links. */
 export async function show(part: ReactNode) {
   const router = createRouter({ routeTree: createRootRoute({ component: () => part }), history: createMemoryHistory() });
   const shown = render(

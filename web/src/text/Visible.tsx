@@ -3,7 +3,7 @@ import { useText } from './text';
 import { codeOf, parts } from './visible';
 import classes from './Visible.module.css';
 
-/** A text in which nothing hides. Strict is for what will run. */
+/** Shows a text in which nothing can hide. Use `strict` for what will run. */
 export const Visible = memo(function Visible({ text, strict }: { text: string; strict?: boolean }) {
   const words = useText();
   const cut = useMemo(() => parts(text, strict), [text, strict]);

@@ -20,7 +20,7 @@ const ofServer: Record<Code, Refusal> = {
   offline: { what: 'Der Server ist nicht erreichbar.', hint: 'Es geht weiter, sobald die Verbindung zurück ist.' },
 };
 
-/** Why a step of a workflow failed. */
+/** The reasons why a step of a workflow failed. */
 const ofSteps: Record<string, Refusal> = {
   condition_error: { what: 'Die Bedingung ließ sich nicht auswerten.' },
   input_error: { what: 'Die Eingabe passt nicht zum Werkzeug.' },

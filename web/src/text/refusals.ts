@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { useLanguage } from './language';
 
-/** What a code says in a language: what happened, and what helps where the code alone tells it. */
+/** The words for an error code in one language: what happened and, if the code alone tells it, what helps. */
 export interface Refusal {
   what: string;
   hint?: string;
@@ -9,7 +9,7 @@ export interface Refusal {
 
 type Refusals = Readonly<Record<string, Refusal>>;
 
-// The server writes English. Only who reads another language fetches its words.
+// The server writes English. The words of another language are loaded only for its readers.
 let german: Refusals | undefined;
 const listeners = new Set<() => void>();
 
@@ -27,7 +27,7 @@ async function fetchGerman() {
 
 const silent = () => () => undefined;
 
-/** The words of the reader's language for codes; none where the server's own will do. */
+/** Returns the words for error codes in the reader's language, or undefined if the server's own words will do. */
 export function useRefusals(): Refusals | undefined {
   const language = useLanguage();
   return useSyncExternalStore(language === 'de' ? onGerman : silent, () => (language === 'de' ? german : undefined));

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { useLanguage, type Language } from './language';
 
-/** Ways to write times, in the reader's language and zone. */
+/** Returns functions that write times in the reader's language and time zone. */
 export function useTime() {
   const language = useLanguage();
   return useMemo(() => timesIn(language), [language]);
@@ -29,7 +29,7 @@ export function timesIn(language: Language) {
   };
 }
 
-/** How long something lasts: 2 d 3 h, 14:05 min. */
+/** Writes a duration: 2 d 3 h, 14:05 min. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const [d, h, m, s] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3_600) % 24, Math.floor(seconds / 60) % 60, seconds % 60];

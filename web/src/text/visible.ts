@@ -1,15 +1,15 @@
-// What cannot be seen decides what runs, too. Characters without a look, those
-// that turn the direction of a text, and letters that pass for others are
-// shown as what they are.
+// Characters that people cannot see also decide what runs. So the page shows
+// the code of each character that is invisible, reverses the direction of a
+// text, or looks like another letter.
 
 export interface Part {
   text: string;
-  /** Why it is marked: it is hidden, or looks like another letter. */
+  /** Why the text is marked: it is hidden, or looks like another letter. */
   mark?: 'hidden' | 'lookalike';
 }
 
-// Controls, formats, separators of lines, private and unassigned characters,
-// blanks with a width of their own; fillers, selectors and tags.
+// Matches controls, formats, line separators, private and unassigned
+// characters, blanks with a width of their own, fillers, selectors and tags.
 const hidden =
   /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\ufe00-\ufe0f\uffa0\ufffc\u{1d159}\u{16fe4}\u{13441}\u{13442}\u{e0000}-\u{e0fff}]/u;
 
@@ -25,7 +25,7 @@ const plain = /^[\t\n\r\x20-\x7e]*$/;
 const isLatin = (char: string) => /[a-zA-Z]/.test(char);
 const looksLatin = (char: string) => lookalikes.has(char) || /[\uff10-\uff5a\u{1d400}-\u{1d7ff}\u2160-\u217f]/u.test(char);
 
-/** Cuts a text into what is as it looks and what is not. */
+/** Splits a text into parts that are what they look like, and parts that are not. */
 export function parts(text: string, strict = false): Part[] {
   if (plain.test(text)) return text === '' ? [] : [{ text }];
   const marks = new Map<number, Part['mark']>();
@@ -67,13 +67,13 @@ export function isHidden(char: string): boolean {
   return char !== '\n' && char !== '\t' && char !== ' ' && hidden.test(char);
 }
 
-/** U+202E, as it is written beside a character that has no look. */
+/** Returns the code of a character, such as U+202E, to show it beside a character that has no look. */
 export const codeOf = (char: string) => `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
-/** How many characters of a text are not what they look like. */
+/** Returns how many characters of a text are not what they look like. */
 export const suspicious = (text: string, strict = false) => parts(text, strict).filter((part) => part.mark).length;
 
-/** JSON in which what cannot be seen stands as its escape; what it says stays the same. */
+/** Returns JSON with its invisible characters as escapes. Its meaning stays the same. */
 export function escaped(json: string): string {
   return Array.from(json, (char) => (char === '\n' || !isHidden(char) ? char : Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''))).join('');
 }

@@ -5,7 +5,7 @@ import { useText } from '@/shell/text';
 
 type Props = Pick<ModalRootProps, 'opened' | 'onClose' | 'size' | 'closeOnClickOutside' | 'returnFocus'> & { title: string; children: ReactNode };
 
-/** A dialog over the page. The page's keys rest while it is open. */
+/** A dialog over the page. While it is open, the keys of the page are suspended. */
 export function Dialog({ title, children, ...root }: Props) {
   const text = useText();
   return (

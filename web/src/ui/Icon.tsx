@@ -1,4 +1,4 @@
-// The few icons that are needed, drawn on a grid of 24 with one stroke.
+// The few icons, drawn on a grid of 24 with one stroke.
 const paths = {
   inbox: 'M4 4h16v16H4zM4 14h5l1.5 2.5h3L15 14h5',
   check: 'M4 12.5l5 5L20 6.5',
@@ -33,7 +33,7 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-/** An icon beside a word: it says nothing of its own to a screen reader. */
+/** An icon beside a word. Screen readers skip it. */
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg aria-hidden width={size} height={size} viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth={2} strokeLinecap="round" strokeLinejoin="round" focusable="false">

@@ -5,7 +5,7 @@ const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 const names: Record<string, string> = { mod: isApple ? '⌘' : 'Ctrl', shift: '⇧', alt: 'Alt', ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→', Escape: 'Esc', Enter: '↵' };
 const shown = (key: string) => (key === '+' ? '+' : key.split('+').map((part) => names[part] ?? part).join(' '));
 
-/** Keys as they stand on the keyboard: "g i" is one after the other. */
+/** Shows keys as they are named on the keyboard. "g i" means one after the other. */
 export function Keys({ keys }: { keys: string }) {
   const text = useText();
   return (

@@ -6,7 +6,7 @@ import classes from './Markdown.module.css';
 const Rendered = piece(() => import('./Rendered').then((module) => module.default));
 const hasMarks = /[*_`#[\]<>|~]|^\s*[-+\d]/m;
 
-/** Text of an agent or a person, in Markdown. It is never markup of the page. */
+/** Shows the text of an agent or a person as Markdown. HTML in the text never becomes markup of the page. */
 export function Markdown({ text }: { text: string }) {
   const plain = <div className={classes.plain}><Visible text={text} /></div>;
   if (!hasMarks.test(text)) return plain;

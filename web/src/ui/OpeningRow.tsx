@@ -1,10 +1,10 @@
 import { useState, type ReactNode } from 'react';
 import classes from './OpeningRow.module.css';
 
-/** A list of rows, each of which opens. */
+/** The style for a list of rows that open. */
 export const openingRows = classes.list;
 
-/** A row that tells more when it is pressed; what it then tells is made only there. */
+/** A row that opens when it is pressed. Its details are rendered only while it is open. */
 export function OpeningRow({ summary, children }: { summary: ReactNode; children: () => ReactNode }) {
   const [open, setOpen] = useState(false);
   return (

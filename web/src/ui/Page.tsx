@@ -5,14 +5,14 @@ import { titled } from '@/shell/title';
 
 interface Props {
   title: string;
-  /** The list that it belongs to: an installed app has no button of its own that leads back. */
+  /** The link to the list that the page belongs to. An installed app has no button of its own that leads back. */
   back?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
   wide?: boolean;
 }
 
-/** The frame of a page: its heading, what can be done, its content. */
+/** The frame of a page: its heading, its actions and its content. */
 export function Page({ title, back, actions, children, wide }: Props) {
   useDocumentTitle(titled(title));
   return (

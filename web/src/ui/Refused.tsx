@@ -13,14 +13,17 @@ interface Said {
 
 interface Worded {
   title: string;
-  /** What the server said beside it, and what helps. */
+  /** The server's own message beside the title, and a hint that helps. */
   detail?: string;
   hint?: string;
-  /** The language of the hint, where it is not the reader's. */
+  /** The language of the hint, if it is not the reader's. */
   hintLang?: string;
 }
 
-/** What was refused in the reader's language, as far as its code has words there; the rest is the server's. */
+/**
+ * Returns a function that words a refusal in the reader's language, if there are words for its code. The rest stays in
+ * the server's words.
+ */
 export function useWorded(): (said: Said) => Worded {
   const words = useRefusals();
   return ({ code, message, hint }) => {
@@ -30,7 +33,7 @@ export function useWorded(): (said: Said) => Worded {
   };
 }
 
-/** Below a title: the server's own words where the title is not theirs, and what helps. */
+/** Shows what stands below a title: the server's own words if the title is not from the server, and a hint. */
 export function More({ worded: { detail, hint, hintLang } }: { worded: Worded }) {
   return (
     <>
@@ -40,7 +43,7 @@ export function More({ worded: { detail, hint, hintLang } }: { worded: Worded })
   );
 }
 
-/** Tells a refusal in passing. */
+/** Returns a function that shows a refusal as a short notice. */
 export function useTellRefusal(): (error: unknown) => void {
   const worded = useWorded();
   const text = useText();

@@ -5,7 +5,7 @@ import remarkGfm from 'remark-gfm';
 import { codeOf, parts } from '@/text/visible';
 import classes from './Markdown.module.css';
 
-/** Marks what cannot be seen, in the tree that is about to be shown. */
+/** Marks invisible characters in the tree that is about to be rendered. */
 function reveal() {
   const visit = (node: Root | Extract<RootContent, { type: 'element' }>) => {
     node.children = (node.children as RootContent[]).flatMap((child): RootContent[] => {
@@ -21,10 +21,10 @@ function reveal() {
 }
 
 const components: Components = {
-  // Nothing is loaded from elsewhere: a picture is a link to it.
+  // The page loads nothing from other sites, so a picture becomes a link to it.
   img: ({ src, alt }) => (typeof src === 'string' ? <a href={src} target="_blank" rel="noopener noreferrer nofollow">{`🖼 ${alt || src}`}</a> : <>{alt}</>),
   a: ({ href, children }) => <a href={href} target="_blank" rel="noopener noreferrer nofollow" title={href}>{children}</a>,
-  // The page has the first two levels of headings.
+  // The page itself uses the first two levels of headings.
   h1: ({ children }) => <h3>{children}</h3>,
   h2: ({ children }) => <h4>{children}</h4>,
   h3: ({ children }) => <h5>{children}</h5>,

@@ -4,7 +4,7 @@ import { useText } from '@/shell/text';
 import { Icon } from './Icon';
 import { More, useWorded } from './Refused';
 
-/** What went wrong, what to do about it, and a way to try again. */
+/** Shows an error, what to do about it, and a way to try again. */
 export function Trouble({ error, again }: { error: unknown; again?: () => void }) {
   const text = useText();
   const problem = asProblem(error);

@@ -1,7 +1,7 @@
 import { Center, Loader, VisuallyHidden } from '@mantine/core';
 import { useText } from '@/shell/text';
 
-/** Something is on its way. */
+/** Shows that something is being loaded. */
 export function Waiting() {
   const text = useText();
   return (

@@ -4,9 +4,9 @@ import { liveState, onLiveState } from '@/api/live';
 const patience = 3_000;
 
 /**
- * A part of a page that is fetched when it is first needed. Without a
- * connection it stays away and is asked for again: a missing part must not
- * take with it the page that the reader works on.
+ * Returns a part of a page that is loaded when it is first needed. Without a
+ * connection the part is absent, and the load is repeated. A missing part must
+ * not take away the page on which the reader works.
  */
 export function piece<P>(load: () => Promise<ComponentType<P>>): LazyExoticComponent<ComponentType<P>> {
   return lazy(async () => ({ default: await patiently(load) }));
@@ -22,7 +22,7 @@ async function patiently<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Ends when the connection is back, or after a while. */
+/** Resolves when the connection is back, or after a while. */
 function mayHelp(): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, patience);
@@ -37,7 +37,7 @@ function mayHelp(): Promise<void> {
   });
 }
 
-/** A style sheet that could not be fetched is asked for again; the loader of modules asks once. */
+/** Requests a style sheet again if it could not be loaded. The module loader itself tries only once. */
 export function keepStyles(): void {
   addEventListener('error', ({ target }) => {
     if (!(target instanceof HTMLLinkElement) || target.rel !== 'stylesheet') return;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** Turns true some time after the first paint: for what the first page does not need. */
+/** Returns true some time after the first paint. Use it for parts that the first page does not need. */
 export function useLater(ms: number): boolean {
   const [later, setLater] = useState(false);
   useEffect(() => {

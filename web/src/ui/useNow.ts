@@ -15,7 +15,7 @@ function subscribe(listener: () => void) {
   };
 }
 
-/** The server's time, which goes on while the component is there. */
+/** Returns the server's time, which is updated while the component is rendered. */
 export function useNow(): number {
   const [now, setNow] = useState(serverNow);
   useEffect(() => subscribe(() => setNow(serverNow())), []);

@@ -1,5 +1,6 @@
-// The browser's subscription and the server's list of devices stay one. What
-// the page kept about this device is in a cache, which a worker can read.
+// Keeps the browser's subscription and the server's list of devices in
+// agreement. The page stored its data about this device in a cache, because a
+// worker can read that.
 
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
 const shelf = 'fermata-device';
@@ -11,12 +12,12 @@ interface Kept {
   member: string;
 }
 
-/** The browser has changed its subscription: the server hears of the new one. */
+/** Reports the new subscription to the server after the browser changed it. */
 export async function renew(fresh?: PushSubscription | null): Promise<void> {
   const kept = await keptDevice();
-  // The page subscribes anew where nothing is known.
+  // If nothing is known, the page subscribes anew.
   if (!kept) return;
-  // So does the page where another person is signed in by now: it ends the subscription.
+  // If another person is signed in by now, the page ends the subscription.
   const me = await call<{ member_id?: string }>('GET', '/v1/whoami');
   if (me.member_id !== kept.member) return;
   const subscription = fresh ?? (await subscribe());

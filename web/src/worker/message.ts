@@ -1,4 +1,4 @@
-/** What the server sends for a notification (internal/channel/push/message.go). */
+/** The content of a push message (internal/channel/push/message.go). */
 export interface Message {
   kind: 'question' | 'closed' | 'digest' | 'alert' | 'test';
   tag: string;
@@ -12,7 +12,7 @@ export interface Message {
   stays?: boolean;
   question?: string;
   delivery?: string;
-  /** For whom it is: only this person's session answers with its buttons. */
+  /** The member who gets the message. Its buttons answer only in this person's session. */
   member?: string;
   actions?: Button[];
   action_hash?: string;
@@ -25,7 +25,7 @@ export interface Button {
   answer: boolean | string;
 }
 
-/** What cannot be read still tells that there is something. */
+/** The message for a push that cannot be read. It still tells that something came. */
 const unreadable: Message = { kind: 'alert', tag: 'fermata', title: 'Fermata', body: '', path: '/', lang: 'en', at: 0 };
 
 export function read(data: PushMessageData | null): Message {

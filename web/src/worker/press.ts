@@ -1,18 +1,18 @@
 import { wordsFor, type Button, type Message } from './message';
 import { show } from './show';
 
-// A button answers by the same door as the page: with the browser's session,
-// with a key that counts once, and with the hash of what was shown. It names
-// the person for whom the notification was. The server refuses the answer if
-// another person is signed in by now. If an answer fails, the question's page
-// opens.
+// A button answers through the same endpoint as the page. The request has the
+// browser's session, a key that counts once, and the hash of what was shown. It
+// names the person to whom the notification was addressed. The server refuses
+// the answer if another person is signed in by now. If an answer fails, the
+// question's page opens.
 
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
 const patience = 15_000;
 
-/** A press on a notification or on one of its buttons. */
+/** Handles a press on a notification or on one of its buttons. */
 export async function pressed(data: unknown, action: string): Promise<void> {
-  // An older page showed a notification with an address alone.
+  // A notification of an older page contains only an address.
   const { address, ...message } = (data ?? {}) as Partial<Message> & { address?: string };
   if (!isWhole(message)) return lead(address ?? '/');
   const button = message.actions?.find((each) => each.action === action);
@@ -33,13 +33,13 @@ async function settle(message: Message, call: Promise<Response>, done: (reply: R
       return;
     }
   } catch {
-    // No connection: the page knows how to wait for one.
+    // There is no connection, and the page knows how to wait for one.
   }
   await lead(message.path).catch(() => show({ ...quiet(message), body: wordsFor(message).failed }, []));
 }
 
 async function post({ question = '', delivery = '', member }: Message, verb: 'answer' | 'undo', action: string, body: unknown): Promise<Response> {
-  // A notification of an earlier server does not say for whom it is.
+  // A notification of an older server does not name its recipient.
   if (!member) throw new Error('the notification names nobody');
   return fetch(`/v1/questions/${encodeURIComponent(question)}/${verb}`, {
     method: 'POST', credentials: 'same-origin', signal: AbortSignal.timeout(patience), body: JSON.stringify(body),
@@ -54,14 +54,14 @@ const answer = (message: Message, button: Button) =>
 
 const undo = (message: Message) => post(message, 'undo', 'undo', {});
 
-/** Says that the answer counts, and offers to take it back while that is possible. */
+/** Shows that the answer counts, and offers to undo it while that is possible. */
 async function thank(message: Message, button: Button, reply: Response): Promise<void> {
   const words = wordsFor(message);
   const { held } = (await reply.json()) as { held?: unknown };
   await show({ ...quiet(message), body: `${words.counts} ${button.title}`, actions: [] }, held ? [{ action: 'undo', title: words.undo }] : []);
 }
 
-/** Leads to an address, in a page that is open if there is one. */
+/** Opens an address, in an open page if there is one. */
 export async function lead(path: string): Promise<void> {
   const url = new URL(path, worker.location.origin);
   const address = url.origin === worker.location.origin ? url.href : worker.location.origin;
@@ -70,7 +70,7 @@ export async function lead(path: string): Promise<void> {
     if (page) await (await page.focus()).navigate(address);
     else await worker.clients.openWindow(address);
   } catch (error) {
-    // A page that this worker does not steer cannot be led.
+    // A page that this worker does not control cannot be led to an address.
     if (!page || (await worker.clients.openWindow(address)) === null) throw error;
   }
 }

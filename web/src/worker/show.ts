@@ -2,7 +2,7 @@ import type { Message } from './message';
 
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
 
-/** What browsers know beyond the types of TypeScript. */
+/** The options that browsers know, but the types of TypeScript do not. */
 interface Options extends NotificationOptions {
   actions?: { action: string; title: string }[];
   renotify?: boolean;
@@ -11,7 +11,7 @@ interface Options extends NotificationOptions {
 
 const mostActions = () => (Notification as { maxActions?: number }).maxActions ?? 0;
 
-/** Shows a message; a newer one of the same question takes the place of the older. */
+/** Shows a message. A newer message about the same question replaces the older one. */
 export async function show(message: Message, buttons: { action: string; title: string }[] = message.actions ?? []): Promise<void> {
   const options: Options = {
     body: message.body,
@@ -22,21 +22,21 @@ export async function show(message: Message, buttons: { action: string; title: s
     silent: message.silent ?? false,
     renotify: message.again ?? false,
     requireInteraction: message.stays ?? false,
-    // One of two answers alone would not be a choice.
+    // All buttons are shown, or none: one of two answers alone would not be a choice.
     actions: buttons.length <= mostActions() ? buttons.map(({ action, title }) => ({ action, title })) : [],
     ...(message.at > 0 ? { timestamp: message.at } : {}),
   };
   await worker.registration.showNotification(message.title, options);
 }
 
-/** Shows what was pushed. */
+/** Shows a message that was pushed. */
 export async function shownByPush(message: Message): Promise<void> {
-  // Who looks at the page sees there how the question ended.
+  // A person who looks at the page sees there how the question ended.
   if (message.kind === 'closed' && (await looksAtPage())) await withdraw(message.tag);
   else await show(message);
 }
 
-/** Takes a notification away. */
+/** Removes a notification. */
 export async function withdraw(tag: string): Promise<void> {
   for (const shown of await worker.registration.getNotifications({ tag })) shown.close();
 }

@@ -3,9 +3,9 @@ import { read } from './message';
 import { pressed } from './press';
 import { shownByPush } from './show';
 
-// The service worker keeps the shell: the page and the files that it named.
-// What the API says is never answered from here. It shows what the server
-// pushes while no page is open.
+// The service worker caches the shell: the page and the files that it names. It
+// never answers calls of the API from the cache. It shows the messages that the
+// server pushes while no page is open.
 
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
 const shell = 'fermata-shell-2';
@@ -29,7 +29,7 @@ worker.addEventListener('fetch', (event) => {
   else if (url.pathname.startsWith('/assets/') || /^\/(icon|scheme|manifest)/.test(url.pathname)) event.respondWith(file(request));
 });
 
-// One message after the other: the end of a question must find what showed it.
+// Messages are handled one after the other, because the end of a question must find the notification that showed it.
 let before: Promise<unknown> = Promise.resolve();
 worker.addEventListener('push', (event) => {
   const message = read(event.data);
@@ -48,7 +48,7 @@ worker.addEventListener('pushsubscriptionchange', (event) => {
   (event as ExtendableEvent).waitUntil(renew(newSubscription));
 });
 
-/** The network's page, else the one that was kept. */
+/** Returns the page from the network, or else the cached one. */
 async function page(request: Request): Promise<Response> {
   const cache = await caches.open(shell);
   try {
@@ -60,12 +60,18 @@ async function page(request: Request): Promise<Response> {
   }
 }
 
-/** Pages that the server says not to keep, such as those of answer links, are not the shell. */
+/**
+ * Reports whether a page is the shell. A page that the server marks as no-store
+ * is not, such as that of an answer link.
+ */
 function isShell(fresh: Response): boolean {
   return fresh.ok && (fresh.headers.get('Content-Type') ?? '').startsWith('text/html') && !(fresh.headers.get('Cache-Control') ?? '').includes('no-store');
 }
 
-/** A file with a hash in its name never changes; the few others come from the network first. */
+/**
+ * Returns a file. A file with a hash in its name never changes, so it comes
+ * from the cache first. The few others come from the network first.
+ */
 async function file(request: Request): Promise<Response> {
   const cache = await caches.open(shell);
   const kept = await cache.match(request);

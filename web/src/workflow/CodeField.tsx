@@ -4,7 +4,7 @@ import type { DefinitionProblem } from './api';
 import { CodeView, type CodeOptions } from './codeView';
 import classes from './Workflow.module.css';
 
-/** What a page may do with the field. */
+/** The functions of the field that a page may call. */
 export interface CodeFieldHandle {
   focus: () => void;
   goTo: (line: number, column: number) => void;
@@ -13,7 +13,7 @@ export interface CodeFieldHandle {
 export interface CodeFieldProps extends Pick<CodeOptions, 'label' | 'describedBy' | 'words'> {
   value: string;
   set: (value: string) => void;
-  /** The problems of the present text. The field marks them again when it gets another list. */
+  /** The problems of the current text. The field marks them again when it gets another list. */
   problems?: readonly DefinitionProblem[];
   invalid?: boolean;
   ref?: Ref<CodeFieldHandle>;
@@ -21,7 +21,7 @@ export interface CodeFieldProps extends Pick<CodeOptions, 'label' | 'describedBy
 
 const none: readonly DefinitionProblem[] = [];
 
-/** A text of YAML to write. */
+/** A field for editing YAML. */
 export function CodeField({ value, set, problems = none, invalid = false, label, describedBy, words, ref }: CodeFieldProps) {
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<CodeView>(null);

@@ -21,18 +21,18 @@ import classes from './Workflow.module.css';
 
 const CodeField = piece(() => import('./CodeField').then((module) => module.CodeField));
 
-/** How long nothing is typed before the definition is looked at, in milliseconds. */
+/** The pause in typing after which the definition is checked, in milliseconds. */
 const rest = 500;
 
 interface Props {
-  /** The workflow that is changed; without one it is a new one. */
+  /** The workflow to change. Without it, a new one is made. */
   name?: string;
   initial: string;
   onSaved: (workflow: Pick<Workflow, 'name'>) => void;
   onCancel: () => void;
 }
 
-/** A definition to write, with what is wrong with it by line and what it does as a graph. */
+/** The editor of a definition. It shows the problems by line and the steps as a graph. */
 export function Editor({ name, initial, onSaved, onCancel }: Props) {
   const text = useText();
   const renew = useRenew();

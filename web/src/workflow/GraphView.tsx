@@ -22,15 +22,15 @@ const gutter = (lanes: number) => (lanes > 0 ? inner + Math.min(lanes, most) * l
 interface Props {
   graph: Graph;
   label: string;
-  /** What became of the steps of a run. */
+  /** The progress of the steps of a run. */
   progress?: Map<string, Progress>;
-  /** The run has ended. */
+  /** Whether the run has ended. */
   ended?: boolean;
-  /** Leads to what is known of a step. */
+  /** Opens the details of a step. */
   onStep?: (step: Step) => void;
 }
 
-/** The steps one below the other, and what leads where. It is a list, with the lines drawn beside it. */
+/** Shows the steps one below the other, and where each of them leads. It is a list, with the lines drawn beside it. */
 export function GraphView({ graph, label, progress, ended, onStep }: Props) {
   const arranged = useMemo(() => arrange(graph), [graph]);
   const list = useRef<HTMLOListElement>(null);
@@ -112,7 +112,7 @@ function NodeFace({ node, progress, run, onStep }: { node: Graph['nodes'][number
   );
 }
 
-/** How long a step took, which attempt it is, and how often the run came to it. */
+/** Shows how long a step took, which attempt it is, and how often the run came to it. */
 function Told({ progress: { step, times, items } }: { progress: Progress }) {
   const text = useText();
   const now = useNow();
@@ -133,7 +133,7 @@ function TimeoutBox({ timeout: { node, jumps }, go }: { timeout: Timeout; go: (i
 
 const Row = ({ icon, children }: { icon: IconName; children: ReactNode }) => <Group gap={6} wrap="nowrap" align="center"><Icon name={icon} size={13} />{children}</Group>;
 
-/** A way that does not lead to the next step; pressed, it goes there. */
+/** Shows an edge that does not lead to the next step. A press goes to its target. */
 function JumpRow({ jump, go }: { jump: Jump; go: (id: string) => void }) {
   const text = useText();
   const to = jump.to === 'end' ? text.nodeKinds.end : jump.to;
@@ -152,7 +152,7 @@ interface Line {
   back: boolean;
 }
 
-/** Draws a line from each way that jumps to where it leads, by where the two stand. */
+/** Returns a line from each jump to its target, from the places of the two on the page. */
 function useLines(list: React.RefObject<HTMLOListElement | null>, places: readonly Place[]): Line[] {
   const [lines, setLines] = useState<Line[]>([]);
   useLayoutEffect(() => {
@@ -185,7 +185,7 @@ function linesIn(element: HTMLElement): Line[] {
   });
 }
 
-/** Out of the node, along its lane, and into the other one, with round corners. */
+/** Returns the path of a line: out of the node, along its lane, and into the other node, with round corners. */
 export function lineOf({ y, toY, x, toX, out, back }: { y: number; toY: number; x: number; toX: number; out: number; back: boolean }): Line {
   const side = back ? -1 : 1;
   const down = toY > y ? 1 : -1;

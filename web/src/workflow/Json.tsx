@@ -4,7 +4,10 @@ import { Code } from '@/preview/Code';
 import { partsOf } from './parts';
 import classes from './Workflow.module.css';
 
-/** A value of a step, folded until somebody wants to see it. It may be large: it is written out when it changes, and not with every second. */
+/**
+ * Shows a value of a step, folded until the reader opens it. The value may be large, so it is rendered when it changes,
+ * and not every second.
+ */
 export const Json = memo(function Json({ label, value, open = false, plain }: { label: string; value: unknown; open?: boolean; plain?: boolean }) {
   const [shown, setShown] = useState(open);
   if (value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)) return null;

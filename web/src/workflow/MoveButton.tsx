@@ -7,7 +7,7 @@ import { moveRun, useRenew, type Run } from './api';
 import { mayDefine } from './rights';
 import { useText } from './text';
 
-/** Lets a run go on with the newest definition. What is not the same there stands below. */
+/** Lets the reader move a run to the newest definition. If the server refuses, the differences are shown below. */
 export function MoveButton({ run }: { run: Run }) {
   const text = useText();
   const renew = useRenew();

@@ -4,7 +4,7 @@ import { useText } from './text';
 
 const places = [['/workflows', 'workflows'], ['/workflow-runs', 'runs'], ['/workflow-tools', 'tools']] as const;
 
-/** The three lists about workflows. */
+/** The links to the three lists about workflows. */
 export function Places({ here }: { here: (typeof places)[number][1] }) {
   const text = useText();
   return (

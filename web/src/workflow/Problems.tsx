@@ -5,7 +5,7 @@ import type { DefinitionProblem } from './api';
 import { useText } from './text';
 import classes from './Workflow.module.css';
 
-/** What is wrong with a definition, by line; a line can be gone to. */
+/** Shows the problems of a definition by line. The reader can go to a line. */
 export function Problems({ problems, onLine }: { problems: readonly DefinitionProblem[]; onLine?: (line: number, column: number) => void }) {
   const text = useText();
   if (problems.length === 0) return null;

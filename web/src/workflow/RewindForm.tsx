@@ -6,7 +6,7 @@ import { FormEnd } from '@/settings/parts/FormEnd';
 import { rewindRun, useRenew, workflowQuery, type Run } from './api';
 import { useText } from './text';
 
-/** Sends a run back to one of its steps, with feedback for it. */
+/** The form that sends a run back to one of its steps, with feedback for the step. */
 export function RewindForm({ run, steps, onClose }: { run: Run; steps: readonly string[]; onClose: () => void }) {
   const text = useText();
   const renew = useRenew();

@@ -19,7 +19,7 @@ import { mayDefine, mayRun } from './rights';
 import { useText } from './text';
 import classes from './Workflow.module.css';
 
-/** Cancels a run, lets it go on where it ended, or sends it back to a step. */
+/** Lets the reader cancel a run, continue it where it ended, or send it back to a step. */
 export function RunActions({ run }: { run: Run }) {
   const text = useText();
   const tellRefusal = useTellRefusal();
@@ -56,7 +56,7 @@ export function RunActions({ run }: { run: Run }) {
   );
 }
 
-/** The input of the step that failed, to be changed before it is tried again. */
+/** The form for the input of the failed step, which can be changed before the retry. */
 function RetryForm({ run, step, onClose }: { run: Run; step: Step; onClose: () => void }) {
   const text = useText();
   const renew = useRenew();

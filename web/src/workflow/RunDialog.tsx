@@ -71,7 +71,7 @@ interface FieldProps {
   set: (value: string) => void;
 }
 
-/** One input, as its type wants it. */
+/** The field for one input, in the form that its type needs. */
 function Field({ input, value, error, first, set }: FieldProps) {
   const text = useText();
   const common = { label: input.name, description: input.description, required: input.required, error, 'data-autofocus': first || undefined };
@@ -83,7 +83,7 @@ function Field({ input, value, error, first, set }: FieldProps) {
   return <TextInput {...common} autoComplete="off" inputMode={input.type === 'number' ? 'decimal' : undefined} value={value} onChange={(event) => set(event.currentTarget.value)} />;
 }
 
-/** What a workflow takes, as a list. */
+/** Lists the inputs of a workflow. */
 export function InputList({ inputs }: { inputs: readonly Input[] }) {
   const text = useText();
   if (inputs.length === 0) return <Text size="sm" c="dimmed">{text.noInputs}</Text>;

@@ -5,7 +5,7 @@ import { stands, triggerTypes, type RunFilters, type Search, type Stand } from '
 import { useText } from './text';
 import classes from './Workflow.module.css';
 
-/** Which runs are shown; it stands in the address. */
+/** Lets the reader filter the runs. The filters are kept in the address. */
 export function RunFilterBar({ filters, change, all }: { filters: RunFilters; change: (next: Search) => void; all?: boolean }) {
   const text = useText();
   const { data } = useQuery({ ...workflowsQuery, enabled: all === true });

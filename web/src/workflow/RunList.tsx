@@ -24,11 +24,14 @@ import { givenWords, titleOf } from './words';
 
 interface Props {
   filters: RunFilters;
-  /** How many are read at once. */
+  /** The number of runs that are read at once. */
   size: number;
 }
 
-/** Runs, the newest first. What is read keeps its place: runs that are new are shown when the reader asks for them. */
+/**
+ * Lists the runs, newest first. Rows keep their place while the reader reads them. New runs are shown when the reader
+ * asks for them.
+ */
 export function RunList({ filters, size }: Props) {
   const text = useText();
   const box = useRef<HTMLDivElement>(null);

@@ -34,7 +34,7 @@ import { useWide } from './wide';
 import { causeOf, causeWords, givenWords, reasonWords, titleOf } from './words';
 import classes from './Workflow.module.css';
 
-/** One run of a workflow, step by step. */
+/** Shows one run of a workflow, step by step. */
 export default function RunPage() {
   const { id = '' }: { id?: string } = useParams({ strict: false });
   const text = useText();
@@ -84,7 +84,10 @@ function OneRun({ run }: { run: Run }) {
   );
 }
 
-/** Whoever answered by keys goes on where the page says what came of it, and not at its beginning. */
+/**
+ * Moves the focus to the result after an answer was given by keys. Otherwise the focus would be at the beginning of the
+ * page.
+ */
 function useFocusAfter(question: string | undefined) {
   const before = useRef(question);
   useEffect(() => {
@@ -95,11 +98,11 @@ function useFocusAfter(question: string | undefined) {
   }, [question]);
 }
 
-/** The question that the run waits on, to be answered here. */
+/** Shows the question for which the run waits. The reader can answer it here. */
 function Asked({ question }: { question: Question }) {
-  // It knows who may answer and what is held, and is live by itself.
+  // This query knows who may answer and whether an answer is held. Live events keep it up to date.
   const { data = question } = useQuery(questionQuery(question.id));
-  // A key that decides must not decide what is out of sight.
+  // The keys work only with the focus inside, because a key must not decide a question that is out of sight.
   const { ref, focused } = useFocusWithin();
   return (
     <Paper p="md" className={classes.question} id={`question-${question.id}`} tabIndex={-1} ref={ref}>
@@ -108,7 +111,7 @@ function Asked({ question }: { question: Question }) {
   );
 }
 
-/** A question that the run asks beside others, and where it is answered. */
+/** Shows another question that the run asks at the same time, and where to answer it. */
 function AskedBeside({ id }: { id: string }) {
   const text = useText();
   const { data } = useQuery(questionQuery(id));
@@ -116,7 +119,7 @@ function AskedBeside({ id }: { id: string }) {
   return <Group gap="xs"><Text size="sm">{text.asksBeside}:</Text>{link}{data && <StatusBadge question={data} />}</Group>;
 }
 
-/** Who waits for whom, in a sentence, and the tasks that it waits for; or how it ended. */
+/** Shows in a sentence which people and tasks the run waits for, or how it ended. */
 function WhoWaits({ run, failed }: { run: Run; failed: number }) {
   const text = useText();
   const time = useTime();
@@ -157,12 +160,12 @@ function sentence(run: Run, text: WorkflowText, now: number, until: (at: string)
     case 'done':
       return waits.done(long(Date.parse(run.ended_at ?? run.updated_at) - Date.parse(run.created_at)));
     default:
-      // What the step said stands below.
+      // The words of the step are shown below.
       return [waits[run.state], !(run.summary && run.reason === 'step_failed') && reasonWords(run.reason, text)].filter(Boolean).join(' ');
   }
 }
 
-/** Who or what started it. */
+/** Shows who or what started the run. */
 function Why({ run }: { run: Run }) {
   const text = useText();
   const time = useTime();
@@ -177,7 +180,7 @@ function Why({ run }: { run: Run }) {
   );
 }
 
-/** What it was given, and by which definition it goes. */
+/** Shows the inputs of the run, and which definition it follows. */
 function Given({ run }: { run: Run }) {
   const text = useText();
   const { data: workflow } = useQuery(workflowQuery(run.workflow));

@@ -8,7 +8,7 @@ import { RunFilterBar } from './RunFilterBar';
 import { RunList } from './RunList';
 import { useText } from './text';
 
-/** The runs of all workflows. */
+/** Shows the runs of all workflows. */
 export default function RunsPage() {
   const text = useText();
   const navigate = useNavigate();

@@ -4,7 +4,7 @@ import classes from './Workflow.module.css';
 
 export type Marks = Map<number, 'problem' | 'warning'>;
 
-/** Which lines have something wrong. */
+/** Returns the lines that have a problem or a warning. */
 export function marksOf(problems: readonly DefinitionProblem[]): Marks {
   const marks: Marks = new Map();
   for (const { line, warning } of problems) {
@@ -23,7 +23,7 @@ function Numbers({ count, marks }: { count: number; marks: Marks }) {
 
 const linesOf = (source: string) => source.split('\n').length;
 
-/** A definition to read, with the numbers of its lines. */
+/** Shows a definition with the numbers of its lines. */
 export function SourceView({ source, problems }: { source: string; problems: readonly DefinitionProblem[] }) {
   const text = useText();
   return (

@@ -19,7 +19,10 @@ const faces: Record<Stand, { icon: IconName; look: string }> = {
   none: { icon: 'more', look: 'calm' },
 };
 
-/** Where a step stands, as people say it: who waits for whom is part of it. */
+/**
+ * Returns the state of a step as people say it. For a waiting step, it tells a wait for a person from a wait for a
+ * task.
+ */
 export function standOf(step: Pick<Step, 'state' | 'question_id' | 'child_id'> | undefined): Stand {
   if (!step) return 'none';
   if (step.state !== 'waiting') return step.state;
@@ -27,7 +30,7 @@ export function standOf(step: Pick<Step, 'state' | 'question_id' | 'child_id'> |
   return step.child_id ? 'child' : 'waiting';
 }
 
-/** Where a step stands, as a word, with an icon and a colour beside it. */
+/** Shows the state of a step as a word, with an icon and a colour. */
 export function StepBadge({ step }: { step: Parameters<typeof standOf>[0] }) {
   const text = useText();
   const stand = standOf(step);

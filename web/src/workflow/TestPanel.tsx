@@ -14,7 +14,7 @@ import classes from './Workflow.module.css';
 
 const CodeField = piece(() => import('./CodeField').then((module) => module.CodeField));
 
-/** A definition, run with answers that are written beside it. */
+/** Tests a definition with answers that the reader writes beside it. */
 export function TestPanel({ source }: { source: string }) {
   const text = useText();
   const about = useId();
@@ -42,7 +42,7 @@ export function TestPanel({ source }: { source: string }) {
   );
 }
 
-/** How a test went. */
+/** Shows the result of a test. */
 function Outcome({ report: { passed, failures, run } }: { report: TestReport }) {
   const text = useText();
   return (
@@ -55,5 +55,5 @@ function Outcome({ report: { passed, failures, run } }: { report: TestReport }) 
   );
 }
 
-/** What a test asked is nowhere to be opened. */
+/** Removes the links, because the questions and tasks of a test exist nowhere. */
 const withoutLinks = ({ question_id: _, child_id: __, ...step }: Step): Step => step;

@@ -21,7 +21,7 @@ import { useText } from './text';
 import { took, useItemsWords } from './told';
 import classes from './Workflow.module.css';
 
-/** Every step that a run came to, in the order in which they began. */
+/** Shows every step that a run came to, in the order in which they began. */
 export function Timeline({ steps }: { steps: readonly Step[] }) {
   const text = useText();
   const entries = entriesOf(steps);
@@ -89,7 +89,7 @@ function Failure({ error }: { error: NonNullable<Step['error']> }) {
   );
 }
 
-/** The task or the run that a step made, and where it stands. */
+/** Shows the task or the run that a step made, and its state. */
 export function Child({ id, run }: { id: string; run: boolean }) {
   const text = useText();
   const waiting = useWaitingText();

@@ -8,7 +8,7 @@ import { useText } from './text';
 import { definitionOf, formOf, wrongOf, type ToolForm, type ToolKind } from './tool';
 import classes from './Workflow.module.css';
 
-/** Defines a tool, or changes one. */
+/** The dialog that defines a tool, or changes one. */
 export function ToolDialog({ tool, onClose }: { tool?: NamedTool; onClose: () => void }) {
   const text = useText();
   return (

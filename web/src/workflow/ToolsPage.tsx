@@ -26,7 +26,7 @@ import classes from './Workflow.module.css';
 
 type Doing = { what: 'add' } | { what: 'edit' | 'remove'; tool: NamedTool } | undefined;
 
-/** What steps of workflows may name. */
+/** Shows the tools that steps of workflows may name. */
 export default function ToolsPage() {
   const text = useText();
   const renew = useRenew();
@@ -72,7 +72,7 @@ export default function ToolsPage() {
   );
 }
 
-/** Has the server of the tools asked what it has now. */
+/** Lets the reader ask an MCP server again which tools it has. */
 function AskAgain({ name }: { name: string }) {
   const text = useText();
   const renew = useRenew();

@@ -14,7 +14,7 @@ import classes from './Workflow.module.css';
 
 const icons: Record<Trigger['type'], IconName> = { manual: 'person', schedule: 'clock', webhook: 'chain', label_added: 'star', deployment: 'pause', event: 'bell' };
 
-/** What starts runs of a workflow, in words. */
+/** Lists what starts runs of a workflow, in words. */
 export function Triggers({ triggers, children }: { triggers: readonly Trigger[]; children?: (trigger: Trigger) => React.ReactNode }) {
   const text = useText();
   if (triggers.length === 0) return <Text size="sm" c="dimmed">{text.noTriggers}</Text>;
@@ -32,7 +32,7 @@ export function Triggers({ triggers, children }: { triggers: readonly Trigger[];
   );
 }
 
-/** When a schedule starts the next run, by the reader's clock. */
+/** Shows when a schedule starts the next run, by the reader's clock. */
 function Next({ at }: { at: string }) {
   const text = useText();
   const time = useTime();
@@ -40,7 +40,7 @@ function Next({ at }: { at: string }) {
   return <Text span size="sm" c="dimmed">{', '}<time dateTime={at}>{text.next(time.full(at), time.relative(at, now))}</time></Text>;
 }
 
-/** Where the webhook is called, and a new secret for it. */
+/** Shows the address of the webhook, and makes a new secret for it. */
 export function Webhook({ workflow, url, may }: { workflow: Workflow; url: string; may: boolean }) {
   const text = useText();
   const renew = useRenew();

@@ -30,7 +30,7 @@ import { useWide } from './wide';
 import classes from './Workflow.module.css';
 import { EnabledBadge } from './WorkflowsPage';
 
-/** One workflow: what it does, what starts it, and its runs. */
+/** Shows one workflow: what it does, what starts it, and its runs. */
 export default function WorkflowPage() {
   const { name = '' }: { name?: string } = useParams({ strict: false });
   const text = useText();

@@ -24,7 +24,7 @@ import { Triggers } from './Triggers';
 import { useRowKeys } from './useRowKeys';
 import classes from './Workflow.module.css';
 
-/** Every workflow: what it is, what starts it, how its last run went. */
+/** Shows every workflow: what it is, what starts it, and how its last run went. */
 export default function WorkflowsPage() {
   const text = useText();
   const navigate = useNavigate();

@@ -35,7 +35,7 @@ export const workflowQuery = (name: string) =>
     queryFn: ({ signal }) => need(api.GET('/v1/workflows/{name}', { params: { path: { name } }, signal })),
   });
 
-/** Runs, the newest first; lists are written a,b and not once for each. */
+/** The runs, newest first. Lists are sent as a,b and not as repeated parameters. */
 export const runsQuery = (filters: RunFilters, size: number) =>
   infiniteQueryOptions({
     queryKey: [...runsKey, 'list', size, filters],
@@ -62,10 +62,10 @@ export const namedToolsQuery = queryOptions({ queryKey: [...toolsKey, 'named'], 
 const path = <P>(given: P) => ({ params: { path: given } });
 
 export const validate = (source: string) => need(api.POST('/v1/workflows/validate', { body: { source } }));
-/** What there is to say of a definition before anything in it is changed. */
+/** The result of checking a definition, before the reader changes it. */
 export const validationQuery = (source: string) => queryOptions({ queryKey: ['workflow-validation', source], queryFn: () => validate(source) });
 export const testWorkflow = (source: string, script: string) => need(api.POST('/v1/workflows/test', { body: { source, script: script.trim() ? script : undefined } }));
-/** The schema of definitions, as any editor may read it. */
+/** The JSON Schema of definitions, which any editor may read. */
 export const schemaQuery = queryOptions({
   queryKey: ['workflow-schema'],
   queryFn: async ({ signal }) => (await fetch('/schemas/workflow.json', { signal })).json() as Promise<JSONSchema>,
@@ -84,10 +84,10 @@ export const putTool = (name: string, tool: ToolDefinition) => need(api.PUT('/v1
 export const refreshTools = (name: string) => need(api.POST('/v1/tools/{name}/refresh', path({ name })));
 export const removeTool = (name: string) => need(api.DELETE('/v1/tools/{name}', path({ name })));
 
-/** What changes lists: definitions, and where runs stand. */
+/** The events that change the lists: of definitions, and of the states of runs. */
 const inLists = /^(workflow\.(changed|removed|triggered|rewound|moved)|task\.(created|state_changed|ended)|question\.(asked|answered|timed_out|cancelled))$/;
 
-/** Reads again what stands on a list, of workflows and of runs. */
+/** Reads the lists of workflows and runs again when they change. */
 export function useLiveLists(): void {
   const client = useQueryClient();
   useEffect(() => {
@@ -97,7 +97,10 @@ export function useLiveLists(): void {
   }, [client]);
 }
 
-/** Reads a run again when something happens to it, or to the tasks that it made, and its workflow when that is changed. */
+/**
+ * Reads a run again when something happens to it or to the tasks that it made. Reads its workflow again when that
+ * changes.
+ */
 export function useLiveRun(ids: readonly string[]): void {
   const client = useQueryClient();
   const all = ids.join(' ');
@@ -115,7 +118,7 @@ export function useLiveTools(): void {
   useEffect(() => follow(client, toolsKey, (type) => type.startsWith('workflow.tool_')), [client]);
 }
 
-/** Forgets what was read of workflows and runs: something was changed here. */
+/** Returns functions that make workflows, runs or tools be read again, after a change from this page. */
 export function useRenew() {
   const client = useQueryClient();
   return {

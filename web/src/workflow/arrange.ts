@@ -1,25 +1,26 @@
 import type { Graph } from './api';
 import { groupBy } from './group';
 
-// A graph is drawn as the file is read: one node below the other. What leads to
-// the next one is an arrow between the two; every other way is a line beside
-// them, forwards on the right, back on the left. Lines to one node are one.
+// The graph is drawn in the order of the file: one node below the other. An
+// arrow leads to the next node. Every other edge is a line beside the nodes:
+// forwards on the right, back on the left. Lines to the same node are drawn as
+// one.
 
 type Node = Graph['nodes'][number];
 
 export type Phase = NonNullable<Node['phase']>;
 
-/** A way that does not lead to the next node. */
+/** An edge that does not lead to the next node. */
 export interface Jump {
   from: string;
   to: string;
   label: string;
   back: boolean;
-  /** Which line beside the nodes it is, from the inside. */
+  /** The lane of its line beside the nodes, counted from the inside. */
   lane: number;
 }
 
-/** What is done when nobody answers stands within its step. */
+/** The step that runs when no one answers in time. It is drawn within its step. */
 export interface Timeout {
   node: Node;
   jumps: Jump[];
@@ -27,9 +28,9 @@ export interface Timeout {
 
 export interface Place {
   node: Node;
-  /** The list of steps that begins with the node: what is done when the steps have ended. */
+  /** The phase that begins with the node: a list of steps that run after the main steps have ended. */
   begins?: Phase;
-  /** Why the next node comes next; undefined: it does not. "" is the plain way on. */
+  /** The labels of the edge to the next node, or undefined if there is no such edge. "" is the plain edge. */
   next?: string[];
   timeouts: Timeout[];
   jumps: Jump[];
@@ -37,7 +38,7 @@ export interface Place {
 
 export interface Arranged {
   places: Place[];
-  /** How many lines there are on each side. */
+  /** The number of lanes on each side. */
   left: number;
   right: number;
 }
@@ -69,13 +70,13 @@ export function arrange(graph: Graph): Arranged {
   return { places, left: setLanes(jumps.filter((jump) => jump.back).map(reach)), right: setLanes(jumps.filter((jump) => !jump.back).map(reach)) };
 }
 
-/** The step that each node of a timeout belongs to. */
+/** Returns the step to which each timeout node belongs. */
 function hostsOf(graph: Graph): Map<string, string> {
   const kinds = new Map(graph.nodes.map((node) => [node.id, node.kind]));
   return new Map(graph.edges.filter((edge) => kinds.get(edge.to) === 'timeout').map((edge) => [edge.to, edge.from]));
 }
 
-/** Gives each line a lane of its own where it would touch another; the short ones are inside. */
+/** Gives each line a lane in which it touches no other line. The short lines are inside. */
 function setLanes(ways: { jump: Jump; from: number; to: number }[]): number {
   const lines = [...groupBy(ways, (way) => way.to).values()].map((all) => {
     const rows = all.flatMap(({ from, to }) => [from, to]);

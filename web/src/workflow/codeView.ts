@@ -41,12 +41,12 @@ export interface CodeOptions {
   label: string;
   describedBy?: string;
   nonce: string;
-  /** The words for the text up to an offset. */
+  /** Returns the completions for the text up to an offset. */
   words: (source: string, offset: number) => Words | undefined;
   onChange: (source: string) => void;
 }
 
-/** A field to write YAML in, which completes words and marks problems. */
+/** A field for editing YAML, which completes words and marks problems. */
 export class CodeView {
   private readonly view: EditorView;
   private readonly attributes = new Compartment();
@@ -61,7 +61,7 @@ export class CodeView {
       EditorView.cspNonce.of(nonce), lineNumbers(), lintGutter(), highlightActiveLineGutter(), drawSelection(), history(), yaml(), indentUnit.of('  '), EditorState.tabSize.of(2),
       syntaxHighlighting(colors), look, this.attributes.of([]),
       autocompletion({ override: [(context) => resultOf(context, words)], activateOnTyping: true, icons: false, tooltipClass: () => 'fermata-words' }),
-      // The key Tab leads out of the field, as it does everywhere.
+      // The Tab key leaves the field, as it does everywhere.
       keymap.of([...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap.filter(({ key }) => key !== 'Mod-Enter')]),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) onChange(update.state.doc.toString());
@@ -69,7 +69,7 @@ export class CodeView {
     ];
   }
 
-  /** Says whether what stands there is wrong. */
+  /** Marks the text as valid or invalid for screen readers. */
   setInvalid(invalid: boolean): void {
     const { label, describedBy } = this.options;
     const attributes: Record<string, string> = { tabindex: '0', 'aria-label': label, spellcheck: 'false', autocapitalize: 'off', autocorrect: 'off' };
@@ -78,13 +78,13 @@ export class CodeView {
     this.view.dispatch({ effects: this.attributes.reconfigure(EditorView.contentAttributes.of(attributes)) });
   }
 
-  /** Replaces the text, if it is another one. */
+  /** Replaces the text, if it differs. */
   setText(source: string): void {
     const { doc } = this.view.state;
     if (doc.toString() !== source) this.view.dispatch({ changes: { from: 0, to: doc.length, insert: source } });
   }
 
-  /** Marks the places of problems of the present text. */
+  /** Marks the places of the problems of the current text. */
   mark(problems: readonly DefinitionProblem[]): void {
     this.view.dispatch(setDiagnostics(this.view.state, problems.map((problem) => this.diagnosticOf(problem))));
   }
@@ -102,7 +102,7 @@ export class CodeView {
     return Math.min(at.from + Math.max(column - 1, 0), at.to);
   }
 
-  /** Puts the cursor at a place, and shows it. */
+  /** Moves the cursor to a place and scrolls it into view. */
   goTo(line: number, column: number): void {
     this.view.focus();
     this.view.dispatch({ selection: { anchor: this.offsetOf(line, column) }, effects: EditorView.scrollIntoView(this.offsetOf(line, column), { y: 'center' }) });
@@ -119,7 +119,7 @@ export class CodeView {
 
 function resultOf(context: CompletionContext, wordsOf: CodeOptions['words']): CompletionResult | null {
   const found = wordsOf(context.state.doc.toString(), context.pos);
-  // Where no word has begun and none is due, only whoever asks is told.
+  // If no word has begun and none is expected, completions are shown only on request.
   if (!found || (found.typed === '' && !context.explicit && !context.matchBefore(/(\.|:\s|\{\{\s)$/))) return null;
   return {
     from: context.pos - found.typed.length,

@@ -24,7 +24,7 @@ const known: Known = {
 
 const head = 'name: x\ninputs:\n  issue: {type: number}\n  kind:\n    type: string\nsteps:\n  - id: one\n    tool: shell\n    output: seen\n';
 
-/** The words at the mark | of a text. */
+/** Returns the completions at the mark | in a text. */
 const at = (text: string) => complete(text.replace('|', ''), text.indexOf('|'), known);
 const labels = (text: string) => at(text)?.words.map(({ label }) => label);
 

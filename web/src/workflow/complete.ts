@@ -5,26 +5,26 @@ import { placeAt, type Place } from './place';
 /** A word that may stand at the cursor. */
 export interface Word {
   label: string;
-  /** What is written, if it is more than the label. */
+  /** The text to insert, if it is more than the label. */
   apply?: string;
   detail?: string;
   about?: string;
   kind: 'key' | 'value' | 'step' | 'tool' | 'name';
 }
 
-/** What is known beside the text. */
+/** What completion knows besides the text. */
 export interface Known {
   schema?: JSONSchema;
   tools: readonly ToolInfo[];
 }
 
-/** The words for what was typed last. */
+/** The completions for the word that was typed last. */
 export interface Words {
   typed: string;
   words: Word[];
 }
 
-/** What may stand at a place of the answers for a test of a definition; undefined where nothing is known. */
+/** Returns the completions at a place of the answers for a test, or undefined if nothing is known. */
 export function completeScript(script: string, offset: number, source: string, schema: JSONSchema | undefined): Words | undefined {
   const place = placeAt(script.slice(0, offset));
   if (!place || place.key !== undefined) return undefined;
@@ -36,7 +36,7 @@ export function completeScript(script: string, offset: number, source: string, s
   return words.length > 0 ? { typed: place.typed, words: words.map((word) => ({ ...word, apply: `${word.label}: ` })) } : undefined;
 }
 
-/** What may stand at a place of a definition; undefined where nothing is known. */
+/** Returns the completions at a place of a definition, or undefined if nothing is known. */
 export function complete(source: string, offset: number, known: Known): Words | undefined {
   const before = source.slice(0, offset);
   const inExpression = completeExpression(source, before, known.schema?.['x-names'] ?? {});
@@ -59,7 +59,7 @@ const inputsOf = (source: string): Word[] => {
   return indent ? named(all(block, new RegExp(`^${indent}([A-Za-z]\\w*):`, 'gm'))) : [];
 };
 
-/** The tool of the step in which the text ends. */
+/** Returns the tool of the step in which the text ends. */
 function toolAt(source: string, offset: number): string | undefined {
   const starts = [...source.matchAll(/^ *- .*$/gm)].filter((found) => /[\s{]id:|tool:/.test(found[0]));
   const at = starts.findLastIndex((found) => found.index < offset);
@@ -67,7 +67,10 @@ function toolAt(source: string, offset: number): string | undefined {
   return /\btool:\s*([\w./-]+)/.exec(source.slice(starts[at]?.index, starts[at + 1]?.index))?.[1];
 }
 
-/** The schema that holds at a path, and the path in it: the tool's own below the input of a step. */
+/**
+ * Returns the schema that applies at a path, and the path in it. Below the input of a step, this is the tool's own
+ * schema.
+ */
 function schemaFor(source: string, before: string, path: readonly string[], { schema, tools }: Known): { root: JSONSchema; path: readonly string[] } | undefined {
   const input = path.indexOf('input');
   if (input === 2 && path[1] === '[]') {
@@ -78,7 +81,7 @@ function schemaFor(source: string, before: string, path: readonly string[], { sc
   return schema && { root: schema, path };
 }
 
-/** Whether the value there is the id of a step. */
+/** Reports whether the value at a path is the id of a step. */
 const isStepRef = (path: readonly string[], key?: string) =>
   key === 'goto' || (key === 'from' && path.at(-1) === 'repeat') || path.at(-1) === 'goto' || (key === undefined && path.at(-1) === '[]' && path.at(-2) === 'needs');
 
@@ -104,7 +107,7 @@ function valuesAt(source: string, before: string, { path, key = '' }: Place, kno
 
 const roots = ['inputs', 'trigger', 'run', 'steps', 'item', 'index', 'secrets', 'failure'];
 
-/** The names in a template or in an expression, if the text ends in one. */
+/** Returns the names in a template or an expression, if the text ends in one. */
 function completeExpression(source: string, before: string, names: Names): Words | undefined {
   const line = before.slice(before.lastIndexOf('\n') + 1);
   const template = line.slice(line.lastIndexOf('{{') + 2);

@@ -3,7 +3,7 @@ import type { Step, Trigger, Run } from './api';
 export const triggerTypes = ['manual', 'schedule', 'webhook', 'label_added', 'deployment', 'event', 'workflow'] as const;
 export type TriggerType = Run['trigger'] | Trigger['type'];
 
-/** Where runs stand, as people pick it. */
+/** The states of runs, grouped as people pick them. */
 export const stands = {
   needs: ['awaiting_input', 'awaiting_approval'],
   working: ['open', 'in_progress', 'input_received', 'blocked', 'deferred'],
@@ -14,7 +14,7 @@ export const stands = {
 } as const satisfies Record<string, readonly Run['state'][]>;
 export type Stand = keyof typeof stands;
 
-/** What the address says about the runs to show. */
+/** The filters of runs, as the address gives them. */
 export interface RunFilters {
   workflow: string;
   stand?: Stand;
@@ -31,7 +31,7 @@ export function filtersOf({ workflow, state, trigger }: Search): RunFilters {
   };
 }
 
-/** The filters as the server takes them. */
+/** Returns the filters as the server takes them. */
 export function queryOf({ workflow, stand, trigger }: RunFilters) {
   return { workflow: workflow || undefined, state: stand ? [...stands[stand]] : undefined, trigger };
 }

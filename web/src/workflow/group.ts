@@ -1,4 +1,4 @@
-/** Puts what has the same key together. Not every browser that is spoken to has Map.groupBy. */
+/** Groups values by their key. Not every browser that Fermata supports has Map.groupBy. */
 export function groupBy<T, K>(all: readonly T[], keyOf: (each: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const each of all) {

@@ -1,25 +1,25 @@
 import type { Input } from './api';
 
-/** What was typed for each input: text, or a choice as text. */
+/** The text that was typed for each input. A choice is kept as text, too. */
 export type Typed = Record<string, string>;
 
-/** What is wrong with a value. */
+/** The ways in which a value can be wrong. */
 export type Wrong = 'needed' | 'number' | 'object' | 'array' | 'json';
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isMany = (type: Input['type']) => type === 'object' || type === 'array';
 
-/** A value as it is typed. */
+/** Returns a value as a person would type it. */
 export function writtenOf(input: Pick<Input, 'type'>, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (isMany(input.type)) return JSON.stringify(value, null, 2);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** What stands in the form at first. */
+/** Returns the initial content of the form. */
 export const initialOf = (inputs: readonly Input[]): Typed => Object.fromEntries(inputs.map((input) => [input.name, writtenOf(input, input.default)]));
 
-/** The values of what was typed, and what is wrong. What is left empty is left out. */
+/** Returns the values of what was typed, and what is wrong. Empty fields are left out. */
 export function valuesOf(inputs: readonly Input[], typed: Typed): { values: Record<string, unknown>; wrong: Partial<Record<string, Wrong>> } {
   const values: Record<string, unknown> = {};
   const wrong: Partial<Record<string, Wrong>> = {};
@@ -54,7 +54,7 @@ function valueOf(input: Input, text: string): { value: unknown } | { wrong: Wron
   }
 }
 
-/** The value of a text of JSON; undefined where it is none. */
+/** Returns the value of a JSON text, or undefined if the text is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -63,7 +63,7 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** An object of a text of JSON; undefined where it is none. */
+/** Returns the object of a JSON text, or undefined if the text is not a JSON object. */
 export function objectOf(text: string): Record<string, unknown> | undefined {
   const value = jsonOf(text);
   return isObject(value) ? (value as Record<string, unknown>) : undefined;

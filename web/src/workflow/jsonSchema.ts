@@ -13,19 +13,21 @@ export interface JSONSchema {
   'x-names'?: Names;
 }
 
-/** Names that the server knows beside the keys of a definition. */
+/** The names that the server knows besides the keys of a definition. */
 export interface Names {
   run?: readonly string[];
   step?: readonly string[];
-  /** Below the error of a step. */
+  /** The names below the error of a step. */
   error?: readonly string[];
   failure?: readonly string[];
-  /** The keys of a script for a test, and those below expect. */
+  /** The keys of the script for a test, and those below `expect`. */
   script?: readonly string[];
   expect?: readonly string[];
 }
 
-/** The schema that a reference leads to, and its alternatives. What stands beside the reference counts first. */
+/**
+ * Returns the schema behind a reference, and its alternatives. Keywords beside the reference override those behind it.
+ */
 function resolve(root: JSONSchema, schema: JSONSchema): JSONSchema[] {
   const name = /^#\/\$defs\/(\w+)$/.exec(schema.$ref ?? '')?.[1];
   const target = name === undefined ? undefined : root.$defs?.[name];
@@ -34,7 +36,7 @@ function resolve(root: JSONSchema, schema: JSONSchema): JSONSchema[] {
   return [whole, ...(whole.anyOf ?? []).flatMap((each) => resolve(root, each))];
 }
 
-/** The schemas of the value at a path; [] is an entry of a list. */
+/** Returns the schemas of the value at a path. [] stands for an entry of a list. */
 export function schemasAt(root: JSONSchema, path: readonly string[]): JSONSchema[] {
   return path.reduce<JSONSchema[]>(
     (found, key) => found.flatMap((each) => {
@@ -46,10 +48,10 @@ export function schemasAt(root: JSONSchema, path: readonly string[]): JSONSchema
   );
 }
 
-/** What a schema says of itself. */
+/** Returns the description of a schema. */
 export const aboutOf = (root: JSONSchema, schema: JSONSchema): string | undefined => resolve(root, schema)[0]?.description;
 
-/** The values that a schema names. */
+/** Returns the values that a schema names. */
 export function valuesIn(schema: JSONSchema): string[] {
   const named = [...(schema.enum ?? []), ...(schema.const === undefined ? [] : [schema.const]), ...(schema.type === 'boolean' ? [true, false] : [])];
   return named.filter((each) => typeof each === 'string' || typeof each === 'boolean').map(String);

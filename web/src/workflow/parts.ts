@@ -1,7 +1,10 @@
 const isPlain = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isLines = (value: unknown): value is string => typeof value === 'string' && value.trimEnd().includes('\n');
 
-/** A value as it is read: a text of several lines – what a command printed, what an agent wrote – stands as such, beside the rest as JSON. */
+/**
+ * Splits a value for reading. A text of several lines, such as the output of a command or the words of an agent, is
+ * shown as text. The rest is shown as JSON.
+ */
 export function partsOf(value: unknown): { name: string; text: string }[] {
   if (typeof value === 'string') return [{ name: '', text: value }];
   const entries = isPlain(value) ? Object.entries(value) : [];

@@ -1,15 +1,15 @@
-/** Where a cursor stands in a definition. */
+/** The place of a cursor in a definition. */
 export interface Place {
-  /** The keys that lead there; [] is an entry of a list. */
+  /** The keys that lead there. [] stands for an entry of a list. */
   path: readonly string[];
-  /** The key whose value is written; without one, a key is written. */
+  /** The key whose value is being written. Without it, a key is being written. */
   key?: string;
-  /** What was typed of the word so far. */
+  /** The part of the word that was typed so far. */
   typed: string;
 }
 
 interface Line {
-  /** The columns of the dashes before the text, and that of the text. */
+  /** The columns of the dashes before the text. `column` is the column of the text itself. */
   dashes: readonly number[];
   column: number;
   text: string;
@@ -27,7 +27,7 @@ function readLine(line: string): Line {
 
 const keyOf = (text: string) => /^([\w-]+):(\s|$)/.exec(text)?.[1];
 
-/** The keys that lead to a line, from the lines above it. */
+/** Returns the keys that lead to a line, from the lines above it. */
 function pathTo(line: Line, above: readonly string[]): string[] {
   const path: string[] = [];
   let { column } = line;
@@ -57,7 +57,7 @@ function pathTo(line: Line, above: readonly string[]): string[] {
   return path;
 }
 
-/** What is open of braces and brackets in a line, as keys, and what stands behind the last sign. */
+/** Returns the keys of the braces and brackets that are open in a line, and the text behind the last of them. */
 function within(text: string): { path: string[]; rest: string } | undefined {
   const open: { sign: string; key: string }[] = [];
   let rest = '';
@@ -85,7 +85,7 @@ function within(text: string): { path: string[]; rest: string } | undefined {
   return { path: open.flatMap(({ sign, key }) => [...(key ? [key] : []), ...(sign === '[' ? ['[]'] : [])]), rest: rest.trimStart() };
 }
 
-/** Where the end of a text stands; undefined where no word of a definition can be. */
+/** Returns the place at the end of a text, or undefined if no word of a definition can be there. */
 export function placeAt(before: string): Place | undefined {
   const lines = before.split('\n');
   const line = readLine(lines.pop() ?? '');

@@ -2,16 +2,16 @@ import type { Run, Step } from './api';
 import { isEnded } from './filters';
 import { groupBy } from './group';
 
-/** What became of a step, in all its occurrences: what the graph shows. */
+/** The progress of a step over all its occurrences, as the graph shows it. */
 export interface Progress {
-  /** Its newest occurrence. */
+  /** The newest occurrence of the step. */
   step: Step;
-  /** How often the run came to it. */
+  /** The number of times that the run came to the step. */
   times: number;
   items: Items;
 }
 
-/** Where the items of a foreach stand. */
+/** The number of items of a foreach: all, done, and failed. */
 export interface Items {
   all: number;
   done: number;
@@ -24,7 +24,7 @@ export interface Entry {
   items: Step[];
 }
 
-/** Steps in the order in which they began, each with its items. */
+/** Returns the steps in the order in which they began, each with its items. */
 export function entriesOf(steps: readonly Step[]): Entry[] {
   const of = (step: Step) => `${step.step}/${step.occurrence}`;
   const items = groupBy(steps.filter((step) => step.item !== undefined), of);
@@ -41,7 +41,7 @@ export function countOf(items: readonly Step[]): Items {
   };
 }
 
-/** What became of each step that the run has come to. */
+/** Returns the progress of each step that the run has come to. */
 export function progressOf(steps: readonly Step[]): Map<string, Progress> {
   const found = new Map<string, Progress>();
   for (const { step, items } of entriesOf(steps)) {
@@ -52,23 +52,28 @@ export function progressOf(steps: readonly Step[]): Map<string, Progress> {
   return found;
 }
 
-/** The main steps that a run has come to, in the order of the definition. */
+/** Returns the main steps that a run has come to, in the order of the definition. */
 export function mainStepsOf(run: Run): string[] {
   const begun = new Set(run.steps?.map((step) => step.step));
   return run.graph?.nodes.filter((node) => node.kind !== 'timeout' && !node.phase && begun.has(node.id)).map((node) => node.id) ?? [];
 }
 
-/** How long a step took, or has taken so far; nothing for one that was passed over. */
+/**
+ * Returns how long a step took, or has taken so far, in milliseconds. Returns undefined for a step that was skipped.
+ */
 export function tookOf(step: Pick<Step, 'state' | 'started_at' | 'ended_at'>, now: number): number | undefined {
   if (step.state === 'skipped') return undefined;
   const end = step.ended_at ? Date.parse(step.ended_at) : isEnded(step.state) ? undefined : now;
   return end === undefined ? undefined : Math.max(0, end - Date.parse(step.started_at));
 }
 
-/** Where a step stands on the page of its run. */
+/** Returns the id of a step's element on the page of its run. */
 export const anchorOf = (step: Pick<Step, 'step' | 'occurrence'>) => `step-${step.step}-${step.occurrence}`;
 
-/** The step that a run ended at, whose input another attempt may change. What is done about the end of a run may fail, too: it is not why. */
+/**
+ * Returns the step at which a run failed, whose input a retry may change. Steps that handle the end of a run may fail,
+ * too, but they are not the cause.
+ */
 export function failedStep(run: Pick<Run, 'steps' | 'graph'>): Step | undefined {
   const ends = run.graph?.nodes.filter((node) => node.phase === 'on_failure' || node.phase === 'finally') ?? [];
   const after = new Set(['on_failure.comment', ...ends.map((node) => node.id)]);
@@ -76,7 +81,7 @@ export function failedStep(run: Pick<Run, 'steps' | 'graph'>): Step | undefined 
   return failed.findLast((step) => !after.has(step.step)) ?? failed.at(-1);
 }
 
-/** The tasks and runs that a run has made and waits for. */
+/** Returns the tasks and runs that a run has made and waits for. */
 export function childrenOf(run: Pick<Run, 'steps'>): string[] {
   return (run.steps ?? []).flatMap((step) => (step.child_id && !isEnded(step.state) ? [step.child_id] : []));
 }

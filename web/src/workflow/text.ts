@@ -1,6 +1,6 @@
 import { catalogue, plural } from '@/text/language';
 
-/** Texts of workflows, their runs and their tools. */
+/** The texts of workflows, their runs and their tools. */
 export const useText = catalogue({
   en: {
     workflows: 'Workflows',

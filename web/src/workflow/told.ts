@@ -3,10 +3,10 @@ import type { Step } from './api';
 import { tookOf, type Items } from './progress';
 import { useText } from './text';
 
-/** How long something took; it never took no time. */
+/** Writes a duration. Less than a second is written as "< 1 s", because nothing takes no time. */
 export const long = (ms: number) => (ms < 1000 ? '< 1 s' : duration(ms));
 
-/** How long a step took, in words. */
+/** Returns how long a step took, in words. */
 export function took(step: Step, now: number): string {
   const ms = tookOf(step, now);
   return ms === undefined ? '' : long(ms);

@@ -3,7 +3,7 @@ import { jsonOf, objectOf } from './inputs';
 
 export type ToolKind = 'agent' | 'command' | 'server' | 'json';
 
-/** A tool as it stands in the form. */
+/** A tool as the content of the form. */
 export interface ToolForm {
   name: string;
   description: string;
@@ -26,14 +26,14 @@ export interface ToolForm {
 const lines = (text: string) => text.split('\n').map((line) => line.trimEnd()).filter((line) => line !== '');
 const pairsText = (pairs: Record<string, string> | undefined) => Object.entries(pairs ?? {}).map(([name, value]) => `${name}=${value}`).join('\n');
 
-/** Names and values, one on each line; undefined where a line is none. */
+/** Reads names and values, one pair on each line. Returns undefined if a line is not a pair. */
 export function pairsOf(text: string): Record<string, string> | undefined {
   const pairs = lines(text).map((line) => /^([^=\s]+)\s*=\s*(.*)$/.exec(line));
   if (pairs.some((pair) => !pair)) return undefined;
   return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']));
 }
 
-/** The form of a tool that is there, or of a new one. */
+/** Returns the form of an existing tool, or of a new one. */
 export function formOf(tool?: NamedTool): ToolForm {
   const command = tool?.command ?? tool?.server?.command ?? [];
   return {
@@ -48,7 +48,7 @@ export function formOf(tool?: NamedTool): ToolForm {
 
 const some = <K extends string>(key: K, value: string): Partial<Record<K, string>> => (value.trim() === '' ? {} : ({ [key]: value.trim() } as Record<K, string>));
 
-/** The tool as the server takes it. */
+/** Returns the tool as the server takes it. */
 export function definitionOf(form: ToolForm): ToolDefinition {
   if (form.kind === 'json') return (objectOf(form.json) ?? {});
   const common = { ...some('description', form.description), ...some('timeout', form.timeout), ...(form.schema.trim() ? { schema: jsonOf(form.schema) } : {}), ...(form.isolated ? { isolated: true } : {}) };
@@ -63,7 +63,7 @@ export function definitionOf(form: ToolForm): ToolDefinition {
 
 export type ToolWrong = 'name' | 'needed' | 'json' | 'object' | 'pairs';
 
-/** What is wrong with the form, by its fields. */
+/** Returns what is wrong with the form, by field. */
 export function wrongOf(form: ToolForm): Partial<Record<keyof ToolForm, ToolWrong>> {
   const wrong: Partial<Record<keyof ToolForm, ToolWrong>> = {};
   if (!/^[a-z][a-z0-9_]{0,63}$/.test(form.name)) wrong.name = form.name === '' ? 'needed' : 'name';
@@ -81,16 +81,16 @@ export function wrongOf(form: ToolForm): Partial<Record<keyof ToolForm, ToolWron
   return wrong;
 }
 
-/** A group of the list: what is built in, one MCP server, … */
+/** A group of the list: the built-in tools, the tools of one MCP server, … */
 export interface ToolGroup {
   kind: ToolInfo['kind'];
-  /** Name of the MCP server. */
+  /** The name of the MCP server. */
   server?: string;
   error?: string;
   tools: ToolInfo[];
 }
 
-/** Tools as they are listed: what the workspace has defined first, each server by itself. */
+/** Groups the tools for the list: the workspace's own tools first, and each server by itself. */
 export function groupsOf(tools: readonly ToolInfo[], named: readonly NamedTool[]): ToolGroup[] {
   const of = (kind: ToolInfo['kind']) => tools.filter((tool) => tool.kind === kind);
   const servers = named.filter((tool) => tool.server).map(({ name }): ToolGroup => {

@@ -2,7 +2,7 @@ import { useCommands } from '@/keys/useCommands';
 import { step } from '@/task/focus';
 import { useText } from './text';
 
-/** The keys that go through the rows of a list; each row has one link that is marked. */
+/** Registers the keys that go through the rows of a list. Each row has one marked link. */
 export function useRowKeys(): void {
   const text = useText();
   const move = (by: 1 | -1) => {

@@ -1,7 +1,7 @@
 import type { Run, Trigger } from './api';
 import type { WorkflowText } from './text';
 
-/** What starts runs, in a few words. */
+/** Returns in a few words what starts runs. */
 export function triggerWords({ type, text = '' }: Trigger, words: WorkflowText): string {
   switch (type) {
     case 'schedule':
@@ -17,7 +17,7 @@ export function triggerWords({ type, text = '' }: Trigger, words: WorkflowText):
   }
 }
 
-/** Why there is an edge; the value of an option stands as it is. */
+/** Returns the label of an edge in words. The value of an option stays as it is. */
 export function edgeWords(label: string, words: WorkflowText): string {
   const known: Record<string, string | undefined> = words.labels;
   return known[label] ?? label;
@@ -26,13 +26,13 @@ export function edgeWords(label: string, words: WorkflowText): string {
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 const textOf = (value: unknown) => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');
 
-/** What the trigger of a run knew, by name. */
+/** Returns a function that reads a value of the run's trigger by its name. */
 export const causeOf = (run: Pick<Run, 'cause'>) => {
   const cause = isObject(run.cause) ? run.cause : {};
   return (key: string) => textOf(cause[key]);
 };
 
-/** Who or what started a run, and why. */
+/** Returns in words who or what started a run, and why. */
 export function causeWords(run: Pick<Run, 'cause' | 'trigger' | 'started_by'>, words: WorkflowText, when: (at: string) => string): string {
   const cause = causeOf(run);
   switch (run.trigger) {
@@ -53,7 +53,10 @@ export function causeWords(run: Pick<Run, 'cause' | 'trigger' | 'started_by'>, w
   }
 }
 
-/** What a run is called. The server's title of a planned one has the time as the server writes it. */
+/**
+ * Returns the title of a run. The server's title of a scheduled run has the time in the server's format, so it is
+ * written anew.
+ */
 export function titleOf(run: Pick<Run, 'cause' | 'trigger' | 'title' | 'workflow'>, when: (at: string) => string): string {
   const at = causeOf(run)('at');
   return run.trigger === 'schedule' && !Number.isNaN(Date.parse(at)) ? `${run.workflow}, ${when(at)}` : run.title;
@@ -62,13 +65,13 @@ export function titleOf(run: Pick<Run, 'cause' | 'trigger' | 'title' | 'workflow
 const mostShown = 4;
 const longestShown = 40;
 
-// Names and numbers tell more than switches, and both more than lists.
+// Names and numbers say more than switches, and switches say more than lists.
 const weights = ['string', 'number', 'boolean', 'object'];
 const weightOf = (value: unknown) => weights.indexOf(typeof value);
 
 const shortened = (text: string) => (text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
 
-/** What a run was given, on one line: it tells runs of one workflow apart. */
+/** Returns the inputs of a run on one line, which tells runs of one workflow apart. */
 export function givenWords(inputs: unknown): string {
   if (!isObject(inputs)) return '';
   const given = Object.entries(inputs).filter(([, value]) => value !== null && value !== undefined).sort(([, a], [, b]) => weightOf(a) - weightOf(b));
@@ -76,7 +79,7 @@ export function givenWords(inputs: unknown): string {
   return [...words, ...(given.length > mostShown ? ['…'] : [])].join(' · ');
 }
 
-/** Why a run ended as it did. A reason that is not known stands as it is. */
+/** Returns why a run ended as it did. An unknown reason stays as it is. */
 export function reasonWords(reason: string | undefined, words: WorkflowText): string {
   const known: Record<string, string | undefined> = words.reasons;
   return reason ? (known[reason] ?? reason) : '';

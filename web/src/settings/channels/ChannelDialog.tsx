@@ -16,15 +16,15 @@ import { useText } from './text';
 
 interface Props {
   kind: ChannelKind;
-  /** The channel to change; a new one where none is given. */
+  /** The channel to change. Without it, a new one is added. */
   channel?: Channel;
-  /** A name that is free. */
+  /** A name that no channel has yet. */
   name?: string;
   onSaved: (channel: Channel) => void;
   onClose: () => void;
 }
 
-/** Adds a channel of a kind, or changes one. */
+/** The dialog that adds a channel of a kind, or changes one. */
 export function ChannelDialog(props: Props) {
   const text = useText();
   const words = useDeliveryText();

@@ -25,7 +25,7 @@ export function healthOf({ enabled, last_error, last_sent_at }: Channel): Health
   return last_sent_at ? 'works' : 'unused';
 }
 
-/** One channel: whether it works, and what can be done with it. */
+/** Shows one channel, its health and its actions. */
 export function ChannelRow({ channel, onTest, onEdit, onTurn, onRemove }: Props) {
   const text = useText();
   const words = useDeliveryText();
@@ -61,7 +61,7 @@ export function ChannelRow({ channel, onTest, onEdit, onTurn, onRemove }: Props)
   );
 }
 
-/** The settings in short; secrets are none of them. */
+/** Returns the settings in short. The settings that the server lists contain no secrets. */
 function shown({ settings }: Channel): string {
   const words = Object.entries(settings).filter(([, value]) => typeof value === 'string' || typeof value === 'number').map(([key, value]) => `${key}: ${String(value)}`);
   return words.slice(0, 3).join(', ');

@@ -26,7 +26,7 @@ import { useText } from './text';
 
 type Doing = { what: 'choose' } | { what: 'add'; kind: ChannelKind } | { what: 'edit'; channel: Channel; kind: ChannelKind } | { what: 'test' | 'remove' | 'once'; channel: Channel } | undefined;
 
-/** The channels of the workspace, with their health. */
+/** Shows the channels of the workspace with their health. */
 export default function Channels() {
   const text = useText();
   const parts = usePartsText();
@@ -62,7 +62,7 @@ export default function Channels() {
   };
   const saved = (channel: Channel, isNew: boolean) => {
     notifications.show({ message: isNew ? text.added : text.saved, closeButtonProps: { 'aria-label': parts.close } });
-    // What the server made itself is shown this once.
+    // A secret that the server made can be seen only this once.
     if (secretsIn(channel, kinds?.items).length > 0) setDoing({ what: 'once', channel });
     else setDoing(isNew ? { what: 'test', channel } : undefined);
   };
@@ -96,7 +96,7 @@ export default function Channels() {
   );
 }
 
-/** The steps of routes that lead nowhere since a channel was turned off or removed. */
+/** Warns of the steps of routes that lead nowhere because a channel was turned off or removed. */
 function LeftRoutes({ steps }: { steps: readonly string[] }) {
   const text = useText();
   const delivery = useDeliveryText();
@@ -112,7 +112,7 @@ function LeftRoutes({ steps }: { steps: readonly string[] }) {
   );
 }
 
-/** The secrets that a reply shows: those which the server made. */
+/** Returns the secrets that a reply shows: those that the server made. */
 const secretsIn = ({ kind, settings }: Channel, kinds: readonly ChannelKind[] = []) =>
   (kinds.find((each) => each.kind === kind)?.secrets ?? []).filter((secret) => typeof settings[secret] === 'string');
 
@@ -129,7 +129,7 @@ function OnceDialog({ channel, secrets, onClose }: { channel: Channel; secrets: 
   );
 }
 
-/** A name that no channel has yet: slack, slack-2 … */
+/** Returns a name that no channel has yet: slack, slack-2 … */
 function freeName(kind: string, channels: readonly Channel[]): string {
   const taken = (name: string) => channels.some((channel) => channel.name === name);
   let name = kind;

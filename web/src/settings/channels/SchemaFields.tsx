@@ -8,13 +8,13 @@ interface Props {
   fields: Record<string, Field>;
   set: (name: string, field: Field) => void;
   errors: Errors;
-  /** Secrets that are stored: they are not shown, and kept unless something is typed. */
+  /** The secrets that are stored. They are not shown, and they stay unless the reader types something. */
   stored?: readonly string[];
   dropped?: readonly string[];
   drop?: (name: string, dropped: boolean) => void;
 }
 
-/** The fields of settings that a JSON Schema describes. */
+/** Shows the fields for settings that a JSON Schema describes. */
 export function SchemaFields({ properties, fields, set, errors, stored = [], dropped = [], drop }: Props) {
   const text = useText();
   return (

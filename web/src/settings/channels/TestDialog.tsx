@@ -11,7 +11,7 @@ import { useText as usePartsText } from '../parts/text';
 import { membersQuery } from '../queries';
 import { useText } from './text';
 
-/** Tests a channel and says what keeps it from working, with the remedies. */
+/** Tests a channel and shows what keeps it from working, with the remedies. */
 export function TestDialog({ channel: { name, kind }, onClose }: { channel: Channel; onClose: () => void }) {
   const text = useText();
   const parts = usePartsText();
@@ -19,7 +19,7 @@ export function TestDialog({ channel: { name, kind }, onClose }: { channel: Chan
   const { data: me } = useQuery(whoamiQuery);
   const { data: members } = useQuery(membersQuery);
   const [to, setTo] = useState<string>();
-  // Outcomes go to those who asked: no member is reached there.
+  // A callback goes to the asker, so it reaches no member.
   const toPeople = kind !== 'callback';
   const chosen = toPeople ? (to ?? me?.name ?? '') : '';
   const test = useMutation({

@@ -1,6 +1,6 @@
-// The settings of a kind of channels are described by a JSON Schema. A form is
-// made from the part of it that such settings need; what is stranger is
-// written as JSON.
+// A JSON Schema describes the settings of a channel kind. The form covers the
+// part of JSON Schema that such settings need. A setting beyond that is written
+// as JSON.
 
 export interface Property {
   name: string;
@@ -9,7 +9,7 @@ export interface Property {
   example?: string;
   required: boolean;
   secret: boolean;
-  /** The server says it; nobody types it. */
+  /** Whether the server sets the value, so that no one types it. */
   fixed: boolean;
   form: 'line' | 'text' | 'secret' | 'number' | 'whole' | 'switch' | 'one' | 'many' | 'json';
   /** The values to choose from. */
@@ -27,7 +27,7 @@ const text = (value: unknown) => (typeof value === 'string' && value !== '' ? va
 const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
 const texts = (value: unknown) => (Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string') ? value : undefined);
 
-/** The settings in the order of the schema, the needed ones first. */
+/** Returns the settings in the order of the schema, the required ones first. */
 export function propertiesOf(schema: unknown, secrets: readonly string[]): Property[] {
   if (!isObject(schema) || !isObject(schema.properties)) return [];
   const required = texts(schema.required) ?? [];
@@ -35,7 +35,7 @@ export function propertiesOf(schema: unknown, secrets: readonly string[]): Prope
   return [...all.filter((each) => each.required), ...all.filter((each) => !each.required)];
 }
 
-/** What the schema says of the kind itself. */
+/** Returns what the schema says about the kind itself. */
 export const aboutOf = (schema: unknown) => (isObject(schema) ? text(schema.description) : undefined);
 
 function property(name: string, schema: Schema, required: boolean, secret: boolean): Property {
@@ -75,10 +75,10 @@ function formOf(schema: Schema, items: Schema, secret: boolean, chosen: boolean,
   }
 }
 
-/** What stands in a field: texts as they are typed, lists, and yes or no. */
+/** The content of a field: a text as it is typed, a list, or yes or no. */
 export type Field = string | boolean | string[];
 
-/** A setting as it stands in its field. */
+/** Returns a setting as the content of its field. */
 export function fieldOf({ form, byDefault }: Property, value: unknown): Field {
   switch (form) {
     case 'switch':
@@ -94,7 +94,7 @@ export function fieldOf({ form, byDefault }: Property, value: unknown): Field {
   }
 }
 
-/** The setting that stands in a field; undefined for none, and for what cannot be read. */
+/** Returns the setting that a field contains, or undefined if the field is empty or cannot be read. */
 export function valueOf({ form }: Property, field: Field): unknown {
   if (typeof field !== 'string') return Array.isArray(field) && field.length === 0 ? undefined : field;
   const typed = form === 'text' || form === 'secret' ? field : field.trim();
@@ -124,7 +124,7 @@ interface Words {
   notJson: string;
 }
 
-/** What is wrong with a field, before the server says so. */
+/** Returns what is wrong with a field, before the server says so. */
 export function faultOf(property: Property, field: Field, words: Words): string | undefined {
   const { form, required, min, max, longest } = property;
   const empty = field === '' || (typeof field === 'string' && field.trim() === '') || (Array.isArray(field) && field.length === 0);
@@ -142,8 +142,9 @@ export function faultOf(property: Property, field: Field, words: Words): string 
 }
 
 /**
- * The change from the settings that are stored to those in the fields: null
- * takes a setting away. A secret that was left empty stays as it is.
+ * Returns the change from the stored settings to those in the fields. Null
+ * removes a setting. A secret whose field is empty stays as it is, unless it is
+ * dropped.
  */
 export function changeOf(properties: readonly Property[], stored: Record<string, unknown>, fields: Record<string, Field>, dropped: readonly string[] = []): Record<string, unknown> {
   const change: Record<string, unknown> = {};
@@ -162,5 +163,8 @@ export function changeOf(properties: readonly Property[], stored: Record<string,
   return change;
 }
 
-/** What a schema says, as a sentence before others. What begins it and is no word – a prefix, a path – stays as it is typed. */
+/**
+ * Writes a description from a schema as a sentence. A beginning that is not a
+ * word, such as a prefix or a path, stays as it is typed.
+ */
 export const sentence = (words: string) => (/^[a-z]+[ ,]/.test(words) ? words.charAt(0).toUpperCase() + words.slice(1) : words) + (/[.!?…:]$/.test(words) ? '' : '.');

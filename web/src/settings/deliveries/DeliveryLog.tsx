@@ -19,7 +19,7 @@ import { channelsQuery } from '../queries';
 
 const states = ['waiting', 'sent', 'failed', 'dead', 'skipped'] as const;
 
-/** Every message that was sent, or was not and why. */
+/** Shows every message that was sent, and every one that was not sent with the reason. */
 export default function DeliveryLog() {
   const text = useText();
   const { channel, state }: { channel?: string; state?: string } = useSearch({ strict: false });
@@ -42,7 +42,7 @@ function Filters({ filter: { channel = '', state } }: { filter: LogFilter }) {
   const set = (change: { channel?: string; state?: string }) =>
     void navigate({ to: '/settings/$section', params: { section: 'deliveries' }, search: { channel, state: state ?? '', ...change }, replace: true });
   const channels = (data?.items ?? []).map((each) => ({ value: each.name, label: channelName(text, each) }));
-  // A link may name a channel that is gone.
+  // A link may name a channel that was removed.
   const known = channel === '' || channels.some((each) => each.value === channel) ? channels : [...channels, { value: channel, label: channel }];
   return (
     <Box component="search" aria-label={text.filters} className={classes.filters}>

@@ -10,7 +10,7 @@ export interface RulePartProps {
   errors: Errors;
 }
 
-/** Patterns for single arguments. */
+/** Lets the reader write patterns for single arguments. */
 export function Arguments({ values, set, errors }: RulePartProps) {
   const text = useText();
   const change = (at: number, part: Partial<RuleValues['args'][number]>) => set('args', values.args.map((arg, each) => (each === at ? { ...arg, ...part } : arg)));

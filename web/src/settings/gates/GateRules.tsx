@@ -20,7 +20,7 @@ import { ruleState } from './rule';
 import { RuleDialog } from './RuleDialog';
 import { useText } from './text';
 
-/** What decides tool calls without asking. */
+/** Shows the rules that decide tool calls without asking people. */
 export default function GateRules() {
   const text = useText();
   const client = useQueryClient();

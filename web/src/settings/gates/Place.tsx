@@ -5,7 +5,7 @@ import type { RulePartProps } from './Arguments';
 import { places } from './rule';
 import { useText } from './text';
 
-/** Where a rule holds. */
+/** Lets the reader choose where a rule applies. */
 export function Place({ values, set, errors }: RulePartProps) {
   const text = useText();
   const { data: projects } = useQuery(projectsQuery);

@@ -17,7 +17,7 @@ const empty: RuleValues = {
   decision: 'allow', tool: '', args: [], place: 'everywhere', where: '', limited: false, uses: 1, risk: '', reason: '', expires_in: 'never',
 };
 
-/** Adds a rule for tool calls. */
+/** The dialog that adds a rule for tool calls. */
 export function RuleDialog({ onClose }: { onClose: () => void }) {
   const text = useText();
   return (

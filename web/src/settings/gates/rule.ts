@@ -28,7 +28,7 @@ interface Words {
   usesWrong: string;
 }
 
-/** The server's rules for rules of gates (`NewGateRule.Check`). */
+/** Checks a rule of the gate as the server does (`NewGateRule.Check`). */
 export function checkRule(values: RuleValues, words: Words): Errors {
   const errors: Errors = {};
   if (values.tool === '') errors.tool = words.needed;
@@ -45,7 +45,7 @@ export function checkRule(values: RuleValues, words: Words): Errors {
   return errors;
 }
 
-/** What is sent for the values. */
+/** Returns the rule that is sent for the values. */
 export function newRule(values: RuleValues): NewGateRule {
   const { decision, tool, args, place, where, limited, uses, risk, reason, expires_in } = values;
   return {
@@ -58,7 +58,7 @@ export function newRule(values: RuleValues): NewGateRule {
   };
 }
 
-/** How a rule's life stands. */
+/** Returns whether a rule applies, has expired or is used up. */
 export function ruleState(rule: GateRule, now: number): 'good' | 'expired' | 'spent' {
   if (rule.expires_at && Date.parse(rule.expires_at) <= now) return 'expired';
   return rule.uses !== undefined && rule.uses > 0 && rule.used >= rule.uses ? 'spent' : 'good';

@@ -15,7 +15,7 @@ import { Passkeys } from './Passkeys';
 import { Sessions } from './Sessions';
 import { useText } from './text';
 
-/** Who I am here, and by which devices. */
+/** Shows the reader's account and devices. */
 export default function Account() {
   const text = useText();
   const { data: me } = useQuery(whoamiQuery);

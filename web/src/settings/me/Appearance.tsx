@@ -5,7 +5,7 @@ import { languages, type Language } from '@/text/language';
 import { Section } from '../parts/Section';
 import { useText } from './text';
 
-/** How the pages look in this browser. */
+/** Lets the reader choose how the pages look in this browser. */
 export default function Appearance() {
   const text = useText();
   const { colorScheme, setColorScheme } = useMantineColorScheme();

@@ -8,7 +8,7 @@ import { useForm } from '../parts/useForm';
 import { browserName } from './browser';
 import { useText } from './text';
 
-/** Names a new passkey, and makes it. */
+/** The dialog that names a new passkey and creates it. */
 export function PasskeyDialog({ onAdded, onClose }: { onAdded: () => void; onClose: () => void }) {
   const text = useText();
   return (

@@ -20,7 +20,7 @@ import { passkeysQuery } from '../queries';
 import { PasskeyDialog } from './PasskeyDialog';
 import { useText } from './text';
 
-/** The keys of my devices. */
+/** Shows the reader's passkeys. */
 export function Passkeys() {
   const text = useText();
   const parts = usePartsText();
@@ -62,7 +62,7 @@ export function Passkeys() {
   );
 }
 
-/** The key of somebody's device. */
+/** Shows one passkey of a person. */
 export function PasskeyRow({ passkey: { name, created_at, last_used_at }, onRemove }: { passkey: Passkey; onRemove: () => void }) {
   const text = useText();
   const time = useTime();

@@ -14,7 +14,7 @@ import { sessionsQuery } from '../queries';
 import { browserName } from './browser';
 import { useText } from './text';
 
-/** The browsers in which I am signed in. */
+/** Shows the browsers in which the reader is signed in. */
 export function Sessions() {
   const text = useText();
   const client = useQueryClient();
@@ -44,7 +44,7 @@ export function Sessions() {
   );
 }
 
-/** A browser in which somebody is signed in. */
+/** Shows one browser in which a person is signed in. */
 export function SessionRow({ session, name, onEnd }: { session: BrowserSession; name: string; onEnd: () => void }) {
   const text = useText();
   const time = useTime();

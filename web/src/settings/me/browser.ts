@@ -1,7 +1,7 @@
 const browsers = [['Edg/', 'Edge'], ['OPR/', 'Opera'], ['Firefox/', 'Firefox'], ['FxiOS/', 'Firefox'], ['CriOS/', 'Chrome'], ['Chrome/', 'Chrome'], ['Safari/', 'Safari']] as const;
 const systems = [['iPhone', 'iPhone'], ['iPad', 'iPad'], ['Android', 'Android'], ['CrOS', 'ChromeOS'], ['Windows', 'Windows'], ['Macintosh', 'macOS'], ['Linux', 'Linux']] as const;
 
-/** "Firefox, Linux": what people call the browser that said this of itself. */
+/** Returns the common name of a browser for its User-Agent: "Firefox, Linux". */
 export function browserName(agent: string | undefined): string | undefined {
   if (!agent) return undefined;
   const names = [browsers, systems].map((list) => list.find(([mark]) => agent.includes(mark))?.[1]);

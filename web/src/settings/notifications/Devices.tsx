@@ -22,12 +22,12 @@ import { TestButton } from './TestButton';
 
 const hereKey = ['devices', 'here'];
 
-/** The browsers in which questions show up. */
+/** Shows the browsers in which questions show up. */
 export function Devices({ member }: { member: string }) {
   const text = useText();
   const { data, error, refetch } = useQuery(devicesQuery);
   const { data: here } = useQuery({ queryKey: hereKey, queryFn: () => pushState(member) });
-  // It may have been removed from elsewhere.
+  // The device may have been removed in another browser.
   const known = !data || data.items.some(({ id }) => id === here?.device?.id);
   return (
     <Section title={text.title} about={text.about} actions={data && data.items.length > 0 && <TestButton />}>
@@ -41,7 +41,7 @@ export function Devices({ member }: { member: string }) {
   );
 }
 
-/** Switches this browser on or off. The browser asks its person, by a press only. */
+/** Turns messages to this browser on or off. The browser asks for permission only after a press. */
 function ThisDevice({ state, member }: { state: PushState; member: string }) {
   const text = useText();
   const parts = usePartsText();

@@ -8,7 +8,7 @@ import { Devices } from './Devices';
 import { PreferenceForm } from './PreferenceForm';
 import { useText } from './text';
 
-/** How questions reach me while no page is open. */
+/** Shows how questions reach the reader while no page is open. */
 export default function Notifications() {
   const text = useText();
   const { data: me } = useQuery(whoamiQuery);

@@ -21,7 +21,7 @@ interface Props {
   onSaved: (stored: NotificationPreferences) => void;
 }
 
-/** What I want to hear where and when. */
+/** Lets the reader choose which messages come, where and when. */
 export function PreferenceForm({ stored, onSaved }: Props) {
   const { data: routes, error, refetch } = useQuery(routesQuery);
   if (error && !routes) return <Trouble error={error} again={() => void refetch()} />;
@@ -62,7 +62,7 @@ function Fields({ stored, onSaved, routes }: Props & { routes: Routes }) {
   );
 }
 
-/** Switches by channel and by what is sent. */
+/** Switches by channel and by type of message. */
 function Wanted({ values: { wanted }, set }: PartProps) {
   const words = useDeliveryText();
   return (

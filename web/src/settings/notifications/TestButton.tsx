@@ -6,7 +6,7 @@ import { asProblem } from '@/api/problem';
 import { useText as usePartsText } from '../parts/text';
 import { useText } from './text';
 
-/** Sends a test to my own devices. */
+/** Sends a test message to the reader's own devices. */
 export function TestButton() {
   const text = useText();
   const parts = usePartsText();

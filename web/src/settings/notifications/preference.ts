@@ -6,7 +6,7 @@ export const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 export const quietDeadlines = ['urgent', 'all', 'none'] as const;
 export type QuietDeadlines = (typeof quietDeadlines)[number];
-/** What holds where a person has not chosen. */
+/** The setting of a person who has not chosen one. */
 const usualDeadlines: QuietDeadlines = 'urgent';
 
 export interface PreferenceValues {
@@ -17,18 +17,18 @@ export interface PreferenceValues {
   to: string;
   days: string[];
   urgent: boolean;
-  /** Which questions come through whose deadline would pass within the quiet hours. */
+  /** The questions that are sent within the quiet hours because their deadline would pass in them. */
   deadlines: QuietDeadlines;
   digest: NotificationPreferences['digest'];
-  /** What is wanted, by channel. */
+  /** The wanted types of messages, by channel. */
   wanted: Record<string, SentType[]>;
 }
 
-/** The zones that the browser knows. */
+/** Returns the time zones that the browser knows. */
 export const zones = () => Intl.supportedValuesOf('timeZone').concat('UTC');
 export const zoneHere = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Progress is wanted by whom who says so, everything else by whom who does not say no. */
+/** Reports whether messages of a type are sent to a person who has not chosen. Only progress is not. */
 const byDefault = (type: SentType) => type !== 'progress';
 
 export function valuesOf(stored: NotificationPreferences, channels: readonly string[]): PreferenceValues {
@@ -41,7 +41,7 @@ export function valuesOf(stored: NotificationPreferences, channels: readonly str
   };
 }
 
-/** What is stored; switches of channels that are not shown stay as they were. */
+/** Returns the preferences to store. The switches of channels that are not shown stay as they were. */
 export function preferencesOf(stored: NotificationPreferences, values: PreferenceValues): NotificationPreferences {
   const channels: NonNullable<NotificationPreferences['channels']> = { ...stored.channels };
   for (const [channel, wanted] of Object.entries(values.wanted)) {
@@ -67,7 +67,9 @@ export function checkPreferences(values: PreferenceValues, words: { needed: stri
   return errors;
 }
 
-/** The channels over which something may come: those of the routes, and those with a word about them. */
+/**
+ * Returns the channels over which a message may come: push, those of the routes, and those with a stored preference.
+ */
 export function channelsOf(routes: Routes, stored: NotificationPreferences): string[] {
   const steps = types.flatMap((type): RouteStep[] => routes[type]);
   return [...new Set(['push', ...steps.map(({ channel }) => channel), ...Object.keys(stored.channels ?? {})])];

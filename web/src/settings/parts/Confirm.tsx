@@ -8,15 +8,15 @@ import { useText } from './text';
 
 interface Props {
   title: string;
-  /** What will happen. */
+  /** The text that says what will happen. */
   children: ReactNode;
-  /** The word of the button that does it. */
+  /** The label of the button that does it. */
   yes: string;
   run: () => Promise<unknown>;
   onClose: () => void;
 }
 
-/** Asks before something is done that cannot be taken back. */
+/** Asks before something is done that cannot be undone. */
 export function Confirm({ title, children, yes, run, onClose }: Props) {
   const text = useText();
   const act = useMutation({ mutationFn: run, onSuccess: onClose });

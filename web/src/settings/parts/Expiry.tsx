@@ -10,7 +10,7 @@ interface Props {
 
 const offered = ['8h', '1d', '7d', '30d', '90d', '365d', 'never'];
 
-/** How long something is good for; "never" ends it by hand only. */
+/** Lets the reader choose how long something is valid. "never" means until a person revokes it. */
 export function Expiry({ value, set, error }: Props) {
   const text = useText();
   const [own, setOwn] = useState(!offered.includes(value));

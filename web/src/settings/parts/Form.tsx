@@ -5,7 +5,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** A form that leads to the first field that is wrong. */
+/** A form that moves the focus to the first field that is wrong. */
 export function Form({ form: { tried, submit }, children }: Props) {
   const element = useRef<HTMLFormElement>(null);
   useEffect(() => {

@@ -12,7 +12,7 @@ interface Props {
   disabled?: boolean;
 }
 
-/** The end of a form: what was refused, and the buttons. */
+/** The end of a form: the error and the buttons. */
 export function FormEnd({ yes, sending, error, submit, onCancel, disabled }: Props) {
   const text = useText();
   useCommands([{ id: 'save', title: yes, group: text.dialog, keys: ['mod+Enter'], typing: true, run: submit }], !disabled);

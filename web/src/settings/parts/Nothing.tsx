@@ -1,7 +1,7 @@
 import { Paper, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** An empty list says what would stand in it. */
+/** Shows an empty list: the text says what would be in it. */
 export function Nothing({ children }: { children: ReactNode }) {
   return (
     <Paper withBorder p="md">

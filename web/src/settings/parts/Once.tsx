@@ -3,7 +3,7 @@ import { Icon } from '@/ui/Icon';
 import classes from './Rows.module.css';
 import { useText } from './text';
 
-/** A secret that is shown this once. */
+/** Shows a secret that can be seen only this once. */
 export function Once({ label, value, about }: { label: string; value: string; about: string }) {
   const text = useText();
   return (

@@ -2,7 +2,7 @@ import { Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './Rows.module.css';
 
-/** A list of things, each with what can be done with it. */
+/** A list of things, each with its actions. */
 export function Rows({ label, children }: { label: string; children: ReactNode }) {
   return <ul className={classes.rows} aria-label={label}>{children}</ul>;
 }
@@ -13,7 +13,7 @@ interface RowProps {
   /** Lines below the name. */
   children?: ReactNode;
   actions?: ReactNode;
-  /** It is not in use any more. */
+  /** Whether the thing is out of use. */
   over?: boolean;
 }
 

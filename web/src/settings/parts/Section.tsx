@@ -1,7 +1,7 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** One part of the settings: what it is, what can be done, its content. */
+/** One part of the settings: its title, its actions and its content. */
 export function Section({ title, about, actions, children }: { title: string; about?: ReactNode; actions?: ReactNode; children: ReactNode }) {
   return (
     <Stack component="section" gap="sm" aria-label={title}>

@@ -15,11 +15,11 @@ interface Words {
 interface Props<T> {
   query: UseQueryOptions<T, Error, T, string[]>;
   words: Words;
-  /** Draws the form of what is stored. The form calls onSaved with what it saved. */
+  /** Renders the form for the stored values. The form calls onSaved with the values that it saved. */
   children: (begun: T, onSaved: (stored: T) => void) => ReactNode;
 }
 
-/** A part of the settings that is one form of one thing that the server keeps. */
+/** A part of the settings: one form for one thing that the server stores. */
 export function Stored<T extends object>({ query, words, children }: Props<T>) {
   const { data, error, refetch } = useQuery(query);
   if (error && data === undefined) return <Trouble error={error} again={() => void refetch()} />;
@@ -30,10 +30,11 @@ export function Stored<T extends object>({ query, words, children }: Props<T>) {
   );
 }
 
-/** The form begins with what was stored; a change by somebody else does not wipe what is typed. */
+/** Begins the form with the stored values. A change by another person does not overwrite what the reader types. */
 function Begun<T extends object>({ first, query, words, children }: Props<T> & { first: T }) {
   const client = useQueryClient();
-  // What the parent hands down may be older than what was just saved, and would look like somebody else's change.
+  // The value from the parent may be older than the value that was just saved, and would look like a change by another
+  // person.
   const { data: stored = first } = useQuery(query);
   const [begun, setBegun] = useState(first);
   const [times, setTimes] = useState(1);

@@ -1,8 +1,9 @@
 const units: Record<string, number> = { ns: 1e-6, us: 1e-3, 'µs': 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /**
- * A duration as the server reads it: "90s", "1h30m", or whole days as "3d".
- * Undefined is none, or not above zero.
+ * Reads a duration as the server does: "90s", "1h30m", or whole days as "3d".
+ * Returns undefined for any other text, and for a duration that is not above
+ * zero.
  */
 export function milliseconds(written: string): number | undefined {
   const days = /^\+?(\d{1,6})d$/.exec(written);

@@ -2,27 +2,30 @@ import { useMutation } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
 import { asProblem } from '@/api/problem';
 
-/** What is wrong, by the name of the field as the API spells it. */
+/** The errors of a form, by the name of the field in the API. */
 export type Errors = Partial<Record<string, string>>;
 
-/** What the server said of single fields. */
+/** Returns the errors that the server reported for single fields. */
 export function errorsOf(error: unknown): Errors {
   if (!error) return {};
   return Object.fromEntries((asProblem(error).details.problems ?? []).flatMap(({ field, message }) => (field ? [[field, message]] : [])));
 }
 
 interface Options<V, R> {
-  /** The values it begins with, or a function that makes them once. */
+  /** The initial values, or a function that makes them once. */
   initial: V | (() => V);
-  /** The server's own rules, so that nobody has to wait for it to refuse. */
+  /** Checks the values by the server's own rules, so that the reader sees errors without a request. */
   check: (values: V) => Errors;
   save: (values: V) => Promise<R>;
-  /** The values that are stored then. A form that stays open goes on from them, and keeps what was changed while they were sent. */
+  /**
+   * Returns the values that are stored after a save. A form that stays open continues with them, and keeps the changes
+   * that the reader made meanwhile.
+   */
   stored?: (result: R, sent: V) => V;
   onSaved: (result: R) => void;
 }
 
-/** What is stored now, with the values that were changed since they were sent. */
+/** Returns the stored values with the changes that the reader made since they were sent. */
 export function withChanges<V extends object>(stored: V, sent: V, now: V): V {
   const values = { ...stored };
   for (const key of Object.keys(now) as (keyof V)[]) {
@@ -31,7 +34,7 @@ export function withChanges<V extends object>(stored: V, sent: V, now: V): V {
   return values;
 }
 
-/** The values of a form, what is wrong with them, and how they are sent. */
+/** Holds the values of a form and their errors, and sends the values. */
 export function useForm<V extends object, R>({ initial, check, save, stored, onSaved }: Options<V, R>) {
   const [begun, setBegun] = useState(initial);
   const [values, setValues] = useState(begun);

@@ -18,7 +18,7 @@ import { useText } from './text';
 
 type Ending = { passkey: Passkey } | { session: BrowserSession } | 'all';
 
-/** By which devices a person comes in. An admin ends what was lost. */
+/** Shows the devices with which a person signs in. An admin can end one that was lost. */
 export function DevicesDialog({ member, onClose }: { member: Member; onClose: () => void }) {
   const text = useText();
   const mine = useMyText();

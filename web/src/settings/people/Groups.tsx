@@ -20,7 +20,7 @@ import { useText } from './text';
 
 type Doing = { what: 'add' } | { what: 'edit' | 'dissolve'; group: Group } | undefined;
 
-/** Named sets of people. */
+/** Shows the groups of people. */
 export default function Groups() {
   const text = useText();
   const parts = usePartsText();

@@ -20,7 +20,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Who a person is in chats and on other systems. */
+/** Shows the names of a person in chats and on other systems. */
 export function IdentityDialog({ member, identities, onClose }: Props) {
   const text = useText();
   return (

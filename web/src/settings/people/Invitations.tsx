@@ -12,7 +12,7 @@ import { useText as usePartsText } from '../parts/text';
 import { invitationsQuery } from '../queries';
 import { useText } from './text';
 
-/** Invitations that nobody accepted yet; nothing where there is none. */
+/** Shows the invitations that are not accepted yet, or nothing if there are none. */
 export function Invitations() {
   const text = useText();
   const parts = usePartsText();

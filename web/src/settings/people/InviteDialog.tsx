@@ -13,7 +13,7 @@ import { checkPerson, newPerson, nobodyYet } from './person';
 import { PersonFields } from './PersonFields';
 import { useText } from './text';
 
-/** Invites a person, and shows the link once. */
+/** The dialog that invites a person and shows the link once. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const text = useText();
   const [made, setMade] = useState<Invitation>();

@@ -25,7 +25,7 @@ import { useText } from './text';
 
 type Doing = { what: 'invite' | 'add' } | { what: 'edit' | 'devices' | 'identities' | 'disable'; member: Member } | { what: 'link'; link: Link } | undefined;
 
-/** Who belongs to the workspace. */
+/** Shows the members of the workspace. */
 export default function People() {
   const text = useText();
   const parts = usePartsText();

@@ -11,7 +11,7 @@ import { changeOf, checkPerson, newPerson, nobodyYet, valuesOf } from './person'
 import { PersonFields } from './PersonFields';
 import { useText } from './text';
 
-/** Changes a person, or adds one where none is given. */
+/** The dialog that changes a person, or adds one if none is given. */
 export function PersonDialog({ member, onClose }: { member?: Member; onClose: () => void }) {
   const text = useText();
   return (

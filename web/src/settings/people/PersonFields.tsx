@@ -12,12 +12,12 @@ interface Props {
   values: PersonValues;
   set: <K extends keyof PersonValues>(key: K, value: PersonValues[K]) => void;
   errors: Errors;
-  /** A handle is for good. */
+  /** Whether the person exists already. A handle never changes. */
   known?: boolean;
   emailAbout: string;
 }
 
-/** What is said of a person. */
+/** The fields that describe a person. */
 export function PersonFields({ values, set, errors, known, emailAbout }: Props) {
   const text = useText();
   const parts = usePartsText();

@@ -9,7 +9,7 @@ import { useText } from './text';
 
 interface Props {
   member: Member;
-  /** Who the person is in other systems. */
+  /** The names of the person in other systems. */
   identities: readonly Identity[];
   mine: boolean;
   may: boolean;

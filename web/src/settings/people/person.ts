@@ -30,7 +30,7 @@ interface Words {
 
 export const isGroupName = (text: string) => text.length > 0 && text.length <= 64 && !/[,\r\n\t]/.test(text) && text.trim() === text;
 
-/** The server's rules for people. An invitation may take the handle from the address. */
+/** Checks a person by the server's rules. The handle of an invitation may come from the e-mail address. */
 export function checkPerson(values: PersonValues, words: Words, invitation = false): Errors {
   const errors: Errors = {};
   const email = values.email.trim();
@@ -48,10 +48,10 @@ export function checkPerson(values: PersonValues, words: Words, invitation = fal
   return errors;
 }
 
-/** An admin is one everywhere: other roles would say nothing. */
+/** An admin is an admin in every project, so other roles in projects would mean nothing. */
 const projectsOf = ({ role, projects }: PersonValues) => (role === 'admin' ? {} : Object.fromEntries(projects.map((each) => [each.project, each.role])));
 
-/** A new person, or an invitation. What was left out is not sent. */
+/** Returns the request for a new person or an invitation, without the empty fields. */
 export function newPerson(values: PersonValues) {
   const { handle, name, email, role, groups } = values;
   const projects = projectsOf(values);
@@ -62,7 +62,7 @@ export function newPerson(values: PersonValues) {
   };
 }
 
-/** What differs from how the member was. */
+/** Returns the changes from the stored member to the values. */
 export function changeOf(member: Member, values: PersonValues): MemberChange {
   const change: MemberChange = {};
   const projects = projectsOf(values);

@@ -6,7 +6,7 @@ import { useText } from './text';
 const levels = ['channel', 'session', 'passkey'] as const;
 type Level = (typeof levels)[number];
 
-/** How surely a person must be known who administers. */
+/** Lets the reader choose how strongly an admin must have proved who they are. */
 export function Admins({ policy, set, errors }: PolicyPartProps) {
   const text = useText();
   const words: Record<Level, string> = { channel: text.admins_channel, session: text.least_session, passkey: text.least_passkey };

@@ -6,11 +6,11 @@ import { useText } from './text';
 const risks = ['low', 'medium', 'high', 'critical'] as const;
 const levels = ['channel', 'session', 'passkey'] as const;
 
-/** How surely a person must be known who answers, by risk. */
+/** Lets the reader choose, by risk, how strongly a person must have proved who they are to answer. */
 export function Assurance({ policy, set, errors }: PolicyPartProps) {
   const text = useText();
   const words = { channel: text.least_channel, session: text.least_session, passkey: text.least_passkey };
-  // Where nothing is set, the server asks for more at grave risks.
+  // Without a setting, the server asks for more at high and critical risks.
   const usual = (risk: (typeof risks)[number]) => ({ low: text.least_none, medium: text.least_none, high: text.least_usual_high, critical: text.least_usual_critical })[risk];
   const change = (risk: string, level: string | null) => {
     const others = Object.entries(policy.least_assurance ?? {}).filter(([each]) => each !== risk);

@@ -4,7 +4,7 @@ import { kinds, usualTimes, withTime } from './policy';
 import type { PolicyPartProps } from './PolicyForm';
 import { useText } from './text';
 
-/** The bounds of questions' deadlines. */
+/** Lets the reader set the limits for deadlines of questions. */
 export function Deadlines({ policy, set, errors }: PolicyPartProps) {
   const text = useText();
   return (

@@ -3,7 +3,7 @@ import { Part } from './Part';
 import type { PolicyPartProps } from './PolicyForm';
 import { useText } from './text';
 
-/** What becomes of tool calls that no rule fits. */
+/** Lets the reader choose what happens to tool calls that no rule matches. */
 export function Gate({ policy, set }: PolicyPartProps) {
   const text = useText();
   return (

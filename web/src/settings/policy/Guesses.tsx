@@ -3,7 +3,7 @@ import { Part } from './Part';
 import type { PolicyPartProps } from './PolicyForm';
 import { useText } from './text';
 
-/** What becomes of a question whose asker has a guess of its own. */
+/** Lets the reader choose what happens to a question whose asker has a guess of its own. */
 export function Guesses({ policy, set, errors }: PolicyPartProps) {
   const text = useText();
   return (

@@ -6,7 +6,7 @@ import { useText } from './text';
 const levels = ['off', 'low', 'medium'] as const;
 type Level = (typeof levels)[number];
 
-/** What may be answered by the link of a message, without signing in. */
+/** Lets the reader choose which questions the link in a message can answer without a sign-in. */
 export function Links({ policy, set, errors }: PolicyPartProps) {
   const text = useText();
   const words: Record<Level, string> = { off: text.linksOff, low: text.linksLow, medium: text.linksMedium };

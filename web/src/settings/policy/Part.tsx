@@ -1,7 +1,7 @@
 import { Fieldset, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** Fields that belong together, with words that explain them. */
+/** Shows fields that belong together, with a text that explains them. */
 export function Part({ title, about, children }: { title: string; about: string; children: ReactNode }) {
   return (
     <Fieldset legend={title} fw={600}>

@@ -28,7 +28,7 @@ export interface PolicyPartProps {
   errors: Partial<Record<string, string>>;
 }
 
-/** What agents may ask for. */
+/** Lets the reader set what agents may ask for. */
 export default function PolicyForm() {
   const text = useText();
   return <Stored query={policyQuery} words={text}>{(begun, onSaved) => <Fields begun={begun} onSaved={onSaved} />}</Stored>;

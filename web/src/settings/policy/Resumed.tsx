@@ -5,7 +5,7 @@ import { readReminders, resumedKinds, usualRemindEvery, usualReminders, withTime
 import type { PolicyPartProps } from './PolicyForm';
 import { useText } from './text';
 
-/** How long the questions of stopped sessions wait, and when people are reminded of them. */
+/** Lets the reader set how long the questions of stopped sessions wait, and when people are reminded of them. */
 export function Resumed({ policy, set, errors }: PolicyPartProps) {
   const text = useText();
   return (
@@ -29,7 +29,7 @@ export function Resumed({ policy, set, errors }: PolicyPartProps) {
   );
 }
 
-/** The list of reminders, as it is written: a comma at its end is no time yet. */
+/** The list of reminders as the reader types it. A comma at its end does not begin a time yet. */
 function Reminders({ policy, set, errors }: PolicyPartProps) {
   const text = useText();
   const stored = writeReminders(policy.reminders);

@@ -6,7 +6,7 @@ import { useText } from './text';
 
 const usual = 5;
 
-/** For how long an answer can be taken back. */
+/** Lets the reader set how long an answer can be undone. */
 export function Undo({ policy, set, errors }: PolicyPartProps) {
   const text = useText();
   return (

@@ -2,15 +2,15 @@ import type { Policy } from '@/api/types';
 import { milliseconds } from '../parts/duration';
 import type { Errors } from '../parts/useForm';
 
-/** Kinds of questions, with the time each is given where nothing says otherwise. */
+/** The kinds of questions, each with its time limit if neither the question nor the policy sets one. */
 export const usualTimes = { blocking: '30m', non_blocking: 'never', approval: '15m', error_recovery: '10m' } as const;
 export type QuestionKind = keyof typeof usualTimes;
 export const kinds = ['blocking', 'approval', 'error_recovery', 'non_blocking'] as const satisfies QuestionKind[];
 
-/** Kinds of questions that stop a session; Fermata resumes it with the answer. */
+/** The kinds of questions that stop a session. Fermata resumes the session with the answer. */
 export const resumedKinds = ['blocking', 'approval', 'error_recovery'] as const satisfies QuestionKind[];
 
-/** When people are reminded of what a stopped session asks, where nothing says otherwise. */
+/** When people are reminded of a stopped session's question, unless the policy sets other times. */
 export const usualReminders = '1h, 1d';
 export const usualRemindEvery = '7d';
 export const mostReminders = 10;
@@ -36,7 +36,7 @@ const within = (time: string, least: number, most: number) => {
 };
 const whole = (n: unknown, most: number) => typeof n === 'number' && Number.isInteger(n) && n >= 0 && n <= most;
 
-/** The server's rules for a policy (`Policy.Check`). */
+/** Checks a policy by the server's rules (`Policy.Check`). */
 export function checkPolicy(policy: Policy, words: Words): Errors {
   const errors: Errors = {};
   const [least, most] = [milliseconds(policy.min_timeout), milliseconds(policy.max_timeout)];
@@ -60,20 +60,23 @@ export function checkPolicy(policy: Policy, words: Words): Errors {
   return errors;
 }
 
-/** Times by kind of question with another one for one kind; empty takes it away. */
+/** Returns the times by kind of question with a new one for one kind. An empty time removes that kind. */
 export function withTime(times: Policy['default_timeout'], kind: QuestionKind, time: string): Policy['default_timeout'] {
   const others = Object.entries(times ?? {}).filter(([each]) => each !== kind);
   return Object.fromEntries(time === '' ? others : [...others, [kind, time]]);
 }
 
-/** The list of times in a text; none for "none", and undefined, the usual ones, for nothing. */
+/**
+ * Reads a list of times. The text "none" gives an empty list. An empty text gives undefined, which means the usual
+ * times.
+ */
 export function readReminders(text: string): Policy['reminders'] {
   const times = text.split(',').map((time) => time.trim()).filter((time) => time !== '');
   if (times.length === 0) return undefined;
   return times.length === 1 && times[0] === 'none' ? [] : times;
 }
 
-/** The text of a list of times, as {@link readReminders} reads it. */
+/** Writes a list of times as {@link readReminders} reads it. */
 export function writeReminders(times: Policy['reminders']): string {
   if (times === undefined) return '';
   return times.length === 0 ? 'none' : times.join(', ');

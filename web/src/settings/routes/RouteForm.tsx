@@ -13,7 +13,7 @@ import { checkPlan, planOf, routesOf } from './route';
 import { RouteOf } from './RouteOf';
 import { useText } from './text';
 
-/** Where questions go, and when. */
+/** Lets the reader set where questions go, and when. */
 export default function RouteForm() {
   const text = useText();
   return <Stored query={routesQuery} words={text}>{(begun, onSaved) => <Fields begun={begun} onSaved={onSaved} />}</Stored>;

@@ -15,7 +15,7 @@ interface Props {
   errors: Errors;
 }
 
-/** The steps of one type of questions. */
+/** Shows the steps of the route for one type of question. */
 export function RouteOf({ type, steps, set, errors }: Props) {
   const text = useText();
   const words = useDeliveryText();

@@ -20,7 +20,7 @@ import { useText } from './text';
 import { TokenDialog } from './TokenDialog';
 import { scopeWord, tokenState } from './token';
 
-/** The tokens by which programs call. */
+/** Shows the tokens with which programs call the server. */
 export default function Tokens() {
   const text = useText();
   const client = useQueryClient();

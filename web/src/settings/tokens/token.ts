@@ -6,7 +6,7 @@ import type { Errors } from '../parts/useForm';
 export const scopes = ['ask', 'answer', 'work', 'read', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** The word for a scope; one that is not known stands as it is. */
+/** Returns the word for a scope. An unknown scope is returned as it is. */
 export function scopeWord(words: Record<Scope, string>, scope: string): string {
   const known = scopes.find((each) => each === scope);
   return known ? words[known] : scope;
@@ -21,7 +21,7 @@ export interface TokenValues {
   expires_in: string;
 }
 
-/** An agent's token can neither answer nor administer. */
+/** Reports whether a token of this kind may have a scope. An agent's token can neither answer nor administer. */
 export const mayHave = (kind: Token['kind'], scope: Scope) => kind === 'human' || (scope !== 'answer' && scope !== 'admin');
 
 interface Words {
@@ -33,7 +33,7 @@ interface Words {
   tooLong: (most: number) => string;
 }
 
-/** The server's rules for new tokens. */
+/** Checks a new token by the server's rules. */
 export function checkToken(values: TokenValues, words: Words): Errors {
   const errors: Errors = {};
   const name = values.name.trim();
@@ -46,7 +46,7 @@ export function checkToken(values: TokenValues, words: Words): Errors {
   return errors;
 }
 
-/** What is sent for the values. */
+/** Returns the token that is sent for the values. */
 export function newToken({ name, kind, member, scopes: chosen, projects, expires_in }: TokenValues): NewToken {
   return {
     name: name.trim(), kind, scopes: chosen.filter((scope) => mayHave(kind, scope)), expires_in,
@@ -54,7 +54,7 @@ export function newToken({ name, kind, member, scopes: chosen, projects, expires
   };
 }
 
-/** How a token's life stands. */
+/** Returns whether a token is valid, has expired or was revoked. */
 export function tokenState(token: Token, now: number): 'good' | 'expired' | 'withdrawn' {
   if (token.revoked_at) return 'withdrawn';
   return token.expires_at && Date.parse(token.expires_at) <= now ? 'expired' : 'good';
