@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Each law is broken by one of the cases, and each case breaks only its law.
+// A case that is spoilt for a law breaks that law, and only that one.
 func TestLawsFind(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
