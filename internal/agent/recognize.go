@@ -40,8 +40,8 @@ var everyday = []string{"ok", "success", "succeeded", "pass", "passed", "healthy
 //
 //   - an object with one of the four results as result or status, in any spelling of these names; with needs_input under
 //     any name; or whose result differs from one of the four by one letter;
-//   - an object with another word as result or status, if it has more fields of a report, or if it has no other fields and
-//     the word is no everyday word for success;
+//   - an object with another word as result or status and with more fields of a report;
+//   - an object with nothing but such a word, unless it is an everyday word for success;
 //   - an object with a question, or with a result under another name, if all other fields are a report's;
 //   - a broken object that has a result, or the beginning of one;
 //   - a list of one such object, if all its fields are a report's.

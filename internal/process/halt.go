@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ShortGrace is how long a program may take to stop when nothing that it does counts any more.
+// ShortGrace is how long a program may take to stop when its work no longer counts.
 const ShortGrace = 400 * time.Millisecond
 
 // Halt is the cause for which a context ends, if the cause decides how long the program may take to stop.

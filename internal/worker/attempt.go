@@ -40,8 +40,8 @@ type attempt struct {
 	// hearing is true while news of the run is passed on.
 	hearing atomic.Bool
 
-	// kill ends the context of the run with a cause. over ends when nothing that the agent does counts any more; end
-	// cancels over.
+	// kill ends the context of the run with a cause. over ends when the task has gone on without this run; end cancels
+	// over.
 	kill context.CancelCauseFunc
 	over context.Context //nolint:containedctx // it lasts as long as the run
 	end  context.CancelFunc

@@ -227,7 +227,7 @@ func TestPush(t *testing.T) {
 	if n := run(t, bare, "rev-list", "--count", "fermata/"+flow.ID); n != "2" {
 		t.Errorf("a step that does not ask for it was pushed: %s commits", n)
 	}
-	// The step has no changes of its own, so it pushes what is there.
+	// The step has no changes of its own, so it pushes the existing commits.
 	last := w.step(flow, `true`, pushes)
 	w.once()
 	w.await(last.ID, fermata.TaskDone)

@@ -25,7 +25,7 @@ func (a *attempt) stop(why error) {
 // isOver reports whether the task went on without this run. Then nothing that the run does counts.
 func (a *attempt) isOver() bool { return a.over.Err() != nil }
 
-// untilOver returns a context that also ends when nothing of the run counts any more.
+// untilOver returns a context that also ends when the task has gone on without this run.
 func (a *attempt) untilOver(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(a.over, cancel)

@@ -96,8 +96,8 @@ func (w *world) work(server worker.Server, r worker.Runner) (task *fermata.Task,
 	return task, cancel
 }
 
-// An agent whose task is paused gets its time to save the session, whatever the server refuses meanwhile, and by
-// whichever call the worker learns of the pause.
+// An agent whose task is paused gets its time to save the session, whatever the server refuses meanwhile. It does not
+// matter by which call the worker learns of the pause.
 func TestAPausedAgentHasItsTime(t *testing.T) {
 	t.Parallel()
 	for name, mute := range map[string]bool{"told by the waiting call": false, "told by a refusal": true} {

@@ -125,8 +125,7 @@ func (c *workingCopy) startingPoint(ctx context.Context, from string, log io.Wri
 	return commit, nil
 }
 
-// saysNo reports whether git ended by itself and found nothing. If git was killed, its error does not show what is
-// there.
+// saysNo reports whether git ended by itself and found nothing. If git was killed, its error proves nothing.
 func saysNo(err error) bool {
 	ended, ok := errors.AsType[*exec.ExitError](err)
 	return ok && ended.ExitCode() == 1

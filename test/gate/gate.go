@@ -12,19 +12,19 @@ import (
 // gate runs groups one after another and reports what they prove.
 type gate struct {
 	root      string // the folder of the module
-	results   string // where the events of the tests are written
-	cache     string // what is kept from run to run: tools, seconds, the lock
+	results   string // the folder for the events of the tests
+	cache     string // the folder for data from run to run: tools, seconds, the lock
 	tool      string // the script that runs gotestsum
 	out       io.Writer
 	groups    []*group
 	selection selection
 	flags     []string // of every go test
-	row       string   // the file that a line about the run is appended to; "" for none
+	row       string   // the file to which a line about the run is appended; "" for none
 	disk      uint64   // the bytes that must be free
 	// withPostgres is the script that runs a command beside a cluster.
 	withPostgres string
 
-	scratch   string // where tests write
+	scratch   string // the folder for the data of tests
 	processes *processes
 	postgres  *postgres
 }
@@ -32,7 +32,7 @@ type gate struct {
 // group is a part of the gate.
 type group struct {
 	name string
-	what string // what runs in it
+	what string // a description of its content
 	// always marks a group that all others need.
 	always bool
 	// holds chooses the packages of a group of tests. Such a group needs PostgreSQL. It is nil in other groups.
@@ -56,8 +56,8 @@ type outcome struct {
 type failure struct {
 	what    string // the test or the step
 	why     string // the first error
-	output  string // what it wrote, as far as it helps
-	command string // repeats it; "" when nothing does
+	output  string // the helpful part of its output
+	command string // a command that repeats it, or ""
 }
 
 // add adds the outcome of another run.

@@ -25,7 +25,7 @@ const ofRapid = "[rapid]"
 // repeat is a test that failed and then passed.
 type repeat struct {
 	pkg, test     string // the package, and the name of the test, such as TestIt/part
-	failed, again string // what it wrote, the first time and when repeated
+	failed, again string // its output, the first time and when repeated
 }
 
 // isIn reports whether a list in Markdown names the test in backticks. For TestIt/part, the name `TestIt` or `part` is

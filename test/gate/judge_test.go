@@ -17,7 +17,7 @@ func TestRepeatsAreJudged(t *testing.T) {
 	)
 	for name, tt := range map[string]struct {
 		test    string // the body of TestIt
-		more    string // what else the file holds
+		more    string // the rest of the file
 		flags   string
 		verdict string
 		says    string

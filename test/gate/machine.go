@@ -61,7 +61,7 @@ func readTicks() ticks {
 	}
 	t := ticks{cores: len(coreLine.FindAll(text, -1))}
 	line, _, _ := strings.Cut(string(text), "\n")
-	const idle, waiting, guest = 3, 4, 8 // guests are counted as users already
+	const idle, waiting, guest = 3, 4, 8 // the time of guests is part of the time of users
 	for i, field := range strings.Fields(line)[1:] {
 		n, _ := strconv.ParseUint(field, 10, 64)
 		if i >= guest {

@@ -15,9 +15,9 @@ type finished struct {
 
 	name   string
 	took   time.Duration
-	last   time.Duration // how long it took before; 0 when that is not known
+	last   time.Duration // how long it took before; 0 if unknown
 	load   float64       // busy cores on average
-	memory uint64        // the most that was used at once, in bytes
+	memory uint64        // the most memory in use at once, in bytes
 }
 
 // report holds the outcomes of the groups.

@@ -28,8 +28,8 @@ func (n named) read() toolMeta {
 // toolName returns the name of the tool, or "" if the program reports none.
 func (n named) toolName() string { return n.read().ClaudeCode.ToolName }
 
-// isOurs reports whether the tool's server is the one that the agent was given, and not a server of the same name from
-// a file of the project. It is true if the program names no server.
+// isOurs reports whether the tool's server is the one that the agent was given. A server of the same name from a file
+// of the project is not. isOurs returns true if the program names no server.
 func (n named) isOurs() bool {
 	s := n.read().ClaudeCode.MCPServer
 	return s == nil || s.Name == server && s.Source == givenSource

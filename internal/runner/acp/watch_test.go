@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A call that no gate permitted ends the run and all processes of the agent, whether the agent never asked, was
-// refused, or reused the id of a permitted call.
+// A call that no gate permitted ends the run and all processes of the agent. It does not matter whether the agent never
+// asked, was refused, or reused the id of a permitted call.
 func TestACallThatNoGateSawFailsTheRun(t *testing.T) {
 	t.Parallel()
 	for does, want := range map[string]string{

@@ -1,6 +1,6 @@
 // Package codex runs Codex as an agent. The user's own CODEX_HOME stays in force, with its login and settings.
-// Fermata's settings are passed as overrides. No hook of Codex can pause a run, so the runner stops the program when a
-// question is asked, once the record of the session holds the call.
+// Fermata's settings are passed as overrides. No hook of Codex can pause a run. So the runner stops the program after a
+// question was asked, as soon as the record of the session holds the call.
 package codex
 
 import (
