@@ -82,7 +82,8 @@ func (n Notes) Empty() bool {
 // LockFile returns the file that a program locks while it tells the agent about the notes.
 func (n Notes) LockFile() string { return n.dir + ".lock" }
 
-// WaitFile returns the file that a program locks while it waits for news for the process with that id.
+// WaitFile returns the file that a program locks while it waits for news, in order to wake the program with that process
+// id.
 func (n Notes) WaitFile(pid int) string { return fmt.Sprintf("%s.%d.wait", n.dir, pid) }
 
 // Unread returns the ids of the questions and of the tasks, the oldest first.

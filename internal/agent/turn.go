@@ -141,7 +141,7 @@ func (t *turn) checkGate() {
 	t.stop()
 }
 
-// end reads the files of the hooks after the program has ended. A turn that somebody else's hook ended has failed.
+// end reads the files of the hooks after the program has ended. A turn that a foreign hook ended has failed.
 func (t *turn) end(ctx context.Context) {
 	t.stopped = true
 	t.look(ctx)

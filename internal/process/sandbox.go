@@ -144,8 +144,8 @@ func (m mount) args() []string {
 	return []string{m.kind, m.from, m.at}
 }
 
-// mounts returns the hidden and the visible paths, the outer folders first, because a mount covers the folder that it
-// lies in. So a hidden folder stays hidden inside a visible one. Of two mounts at one place, the last one counts.
+// mounts returns the hidden and the visible paths, the outer folders first, because an inner mount is laid over the
+// outer one. So a hidden folder stays hidden inside a visible one. Of two mounts at one place, the last one counts.
 func (s *Sandbox) mounts(folder string) []mount {
 	var all []mount
 	for _, dir := range s.hiddenFolders() {

@@ -16,7 +16,7 @@ func TestLocksOfARenamedWorktreeAreRemoved(t *testing.T) {
 	t.Parallel()
 	cs, task := shop(t), &fermata.Task{ID: "task_renamed", Title: "Paint"}
 	data := filepath.Join(cs.WorkDir, ".git", "worktrees")
-	// A worktree of somebody else has the name.
+	// Another worktree has the name.
 	taken := filepath.Join(t.TempDir(), task.ID)
 	runIn(t, cs.WorkDir, "worktree", "add", "--quiet", "--detach", taken)
 	runIn(t, cs.WorkDir, "worktree", "move", taken, filepath.Join(t.TempDir(), "elsewhere"))

@@ -123,8 +123,8 @@ func (cs *copies) removeWorktree(ctx context.Context, r repository, id, dir stri
 	return cs.dropGitFolder(id)
 }
 
-// removeGitLocks removes the lock files that a killed git left for the working copy. Nobody else writes the files that
-// they lock.
+// removeGitLocks removes the lock files that a killed git left for the working copy. No other program writes the
+// files that they lock.
 func (c *workingCopy) removeGitLocks() {
 	for _, ref := range []string{"refs/heads/" + c.branch, baseRef(c.id), pushedRef(c.id), pushingRef(c.id)} {
 		_ = os.Remove(filepath.Join(c.repo.common, filepath.FromSlash(ref)+".lock"))
