@@ -22,7 +22,7 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// desk is a worker's side that keeps what it is told.
+// desk is the worker's side of a run. It records what the runner reports.
 type desk struct {
 	dir     string
 	mu      sync.Mutex
@@ -60,7 +60,7 @@ func (d *desk) text() string {
 	return d.log.String()
 }
 
-// prompts are those that the program was given; it keeps them in files.
+// prompt returns a prompt that the program was given, from the file in which the program saved it.
 func (d *desk) prompt(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(d.dir, name))
@@ -80,8 +80,7 @@ func (d *desk) pipe(t *testing.T, name string) string {
 	return path
 }
 
-// kind is a program whose lines are events as they are. Its first argument is
-// the session to resume, or "new".
+// kind is a program whose output lines are events in JSON. Its first argument is the session to resume, or "new".
 var kind = agent.Kind{
 	Name: "test",
 	Command: func(t *agent.Turn) (args, env []string, err error) {
@@ -176,7 +175,7 @@ func TestSessionThatFailsIsKept(t *testing.T) {
 	}
 }
 
-// What the agent has under way when a person writes may end first.
+// A call that is in progress when a person writes may end first.
 func TestInterruptWaitsForACall(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -210,14 +209,14 @@ func TestInterruptWaitsForACall(t *testing.T) {
 	}
 }
 
-// A program that is stopped before its agent replied may not have kept what it was told:
-// the next turn tells it again, and only then it counts as heard.
+// If a program is stopped before its agent replied, it may not have kept its prompt. The next turn tells it again, and
+// only then it counts as heard.
 func TestWhatACutOffTurnToldIsToldAgain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	one := &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_1"}}, Text: "use less paint"}
 	two := &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_2"}}, Text: "and a finer brush"}
-	// A pipe for each turn: who opens one again may meet the writer of the turn before.
+	// Each turn has its own pipe: on a shared one, a reader could meet the writer of the turn before.
 	begun, again := d.pipe(t, "begun-1"), d.pipe(t, "begun-2")
 	go func() {
 		read(begun)
@@ -249,8 +248,8 @@ func TestWhatACutOffTurnToldIsToldAgain(t *testing.T) {
 	}
 }
 
-// A call that was put off may be over when its turn is cut off, or not: the words come
-// with a prompt, or with the call.
+// When a turn with a deferred call is cut off, the call may be over or not. So the message comes with a prompt, or with
+// the call.
 func TestACutOffTurnOfADeferredCall(t *testing.T) {
 	t.Parallel()
 	for name, over := range map[string]bool{"the call is over": true, "the call is still put off": false} {
@@ -295,8 +294,8 @@ func TestACutOffTurnOfADeferredCall(t *testing.T) {
 	}
 }
 
-// What a run told an agent that never replied is not heard, and the session is known to
-// lack the task: the next run tells both.
+// If an agent never replied, the message of its run is not heard, and the session is known to lack the task. The next
+// run tells both.
 func TestASessionWithoutAReplyIsToldTheTask(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -328,8 +327,8 @@ func read(pipe string) {
 	_, _ = io.ReadFull(file, make([]byte, 2))
 }
 
-// The session of an interrupted first run may be gone: the new one is told the message,
-// which counts as heard with the turn that began.
+// The session of an interrupted first run may be gone. The new session is told the message, which counts as heard with
+// the first turn that began.
 func TestSessionGoneWithAMessage(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -350,7 +349,7 @@ func TestSessionGoneWithAMessage(t *testing.T) {
 	}
 }
 
-// What was not told because the agent stopped for a question is not heard.
+// A message that was not told because the agent stopped for a question is not heard.
 func TestUntoldIsNotHeard(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -361,8 +360,7 @@ func TestUntoldIsNotHeard(t *testing.T) {
 	}
 }
 
-// A program that cannot be started is an error, so that the worker knows that its agent
-// was told nothing.
+// If a program cannot be started, Run returns an error, so that the worker knows that its agent was told nothing.
 func TestProgramThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	_, err := agent.New(kind, agent.Options{Program: filepath.Join(t.TempDir(), "none")}).Run(t.Context(), first(), newDesk(t))
@@ -371,8 +369,8 @@ func TestProgramThatIsNotThere(t *testing.T) {
 	}
 }
 
-// A call that was put off comes again before any prompt is read, so what a person wrote
-// comes with it, and with nothing else.
+// A deferred call comes again before any prompt is read. So a person's message comes with the call, and with nothing
+// else.
 func TestDeferredCallBringsTheWords(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
@@ -400,7 +398,7 @@ func TestDeferredCallBringsTheWords(t *testing.T) {
 	}
 }
 
-// A message that comes when the agent has already ended is not lost.
+// A message that arrives when the agent has already ended is not lost.
 func TestMessageAtTheEndIsHeard(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -414,8 +412,7 @@ func TestMessageAtTheEndIsHeard(t *testing.T) {
 	}
 }
 
-// A question wins over a message: the worker hands the message over with the run
-// that follows.
+// A question takes precedence over a message: the worker hands over the message with the next run.
 func TestQuestionStops(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -486,7 +483,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// gatedKind is a program that says when it ends, and whose hooks can end its turn.
+// gatedKind returns a program that reports the end of a turn. If stops is true, its hooks can end a turn.
 func gatedKind(stops bool) agent.Kind {
 	k := kind
 	k.HooksStop, k.TellsEnd = stops, true
@@ -504,7 +501,7 @@ func TestUngatedProgramIsStopped(t *testing.T) {
 	}
 }
 
-// A call that no hook let through ends the run, with all of the program.
+// A call that no hook let through ends the run and all processes of the program.
 func TestACallThatNoHookLetThroughFailsTheRun(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -515,8 +512,8 @@ func TestACallThatNoHookLetThroughFailsTheRun(t *testing.T) {
 	}
 }
 
-// A hook leaves the question for which a call was put off: the runner ends the program,
-// or waits until a program that can do so ends by itself.
+// A hook leaves the question for which a call was deferred. The runner ends the program, or waits if the program can
+// end by itself.
 func TestHookStops(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -543,7 +540,7 @@ func TestHookStops(t *testing.T) {
 	}
 }
 
-// A turn that another hook ended waits for nobody that Fermata knows.
+// A turn that another program's hook ended is a failure, because Fermata does not know what it waits for.
 func TestForeignHook(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -553,8 +550,8 @@ func TestForeignHook(t *testing.T) {
 	}
 }
 
-// A call that was put off, and whose answer is there, comes again without a word; if it
-// is gone the agent is told.
+// A deferred call whose answer is there comes again without a prompt. If the call is gone, the agent is told the
+// answer.
 func TestDeferredCall(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -572,7 +569,7 @@ func TestDeferredCall(t *testing.T) {
 	}
 }
 
-// A summary is cut at its end, where a workflow looks for the result.
+// A summary is cut at its end, but a workflow looks for the result there.
 func TestWholeKeepsWhatASummaryCuts(t *testing.T) {
 	t.Parallel()
 	if details := agent.Whole(strings.Repeat("ü", 4096)); details != nil {

@@ -14,18 +14,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// How often and how long a session that another process has is waited for.
+// How often, and for how long, a turn is retried while another process uses the session.
 const (
 	inUsePause    = 250 * time.Millisecond
 	inUsePatience = time.Minute
 )
 
-// listener is a desk that wants to know what the agent was told.
+// listener is a desk that records what the agent was told.
 type listener interface {
 	Heard(rc *fermata.ResumeContext)
 }
 
-// conversation is one run: as many turns as it takes.
+// conversation is one run of an agent, which may take several turns.
 type conversation struct {
 	r       *Runner
 	desk    Desk
@@ -33,34 +33,30 @@ type conversation struct {
 	prompts prompts
 	env     []string
 	session string
-	// last is the last turn, whose variables say where the session is kept.
+	// last is the latest turn. Its variables say where the session is kept.
 	last *Turn
-	// deferred is the call with which the session's last turn ended.
+	// deferred is the id of the call that was deferred at the end of the session's last turn.
 	deferred string
 	turns    int
-	// news is what people wrote and the agent was not told.
+	// news holds the messages and answers of people that the agent was not told yet.
 	news []*fermata.ResumeContext
-	// told says that the agent has what the claim brought.
+	// told is true once the agent has the context of the claim.
 	told bool
-	// opened says that the agent of the session replied at least once, so that the session
-	// surely has the task.
+	// opened is true once the agent of the session has replied. Only then is it sure that the session has the task.
 	opened bool
 }
 
-// say is what a turn tells the agent. Nothing lets a session go on with the call that
-// was put off.
+// say is what a turn tells the agent. The zero say lets a session go on with its deferred call.
 type say struct {
 	// prompt is the message of the turn.
 	prompt string
-	// deferred is a call that was put off and is refused once more, and words are what
-	// its refusal says.
+	// deferred is a deferred call that is refused once more. words are the reason that the agent reads for the refusal.
 	deferred, words string
-	// news are what of the conversation's news the turn tells.
+	// news is the part of the conversation's news that the turn tells.
 	news []*fermata.ResumeContext
 }
 
-// hold takes turns until the run has come to something. The error says why the
-// program could not be started.
+// hold takes turns until the run has a result. The error means that the program could not be started.
 func (c *conversation) hold(ctx context.Context) (fermata.Finish, error) {
 	next := c.opening(ctx)
 	var busy time.Time
@@ -102,8 +98,8 @@ func (c *conversation) hold(ctx context.Context) (fermata.Finish, error) {
 	}
 }
 
-// opening is what the first turn is told. A session whose call was put off, and
-// answered, is told nothing: the answer comes as what the call returns.
+// opening returns what the first turn tells the agent. If the session only waits for the answer of a deferred call, it
+// is told nothing: the call returns the answer.
 func (c *conversation) opening(ctx context.Context) say {
 	rc := c.prompts.claim.Context
 	switch {
@@ -118,14 +114,14 @@ func (c *conversation) opening(ctx context.Context) say {
 	}
 }
 
-// callTellsAll reports whether a call that was put off returns all that people said. One
-// that was approved returns what it did, and not with which words it was approved.
+// callTellsAll reports whether a deferred call returns everything that people said. An approved call returns its own
+// output, and not the comment of the approval.
 func callTellsAll(a fermata.ResumeAnswer) bool {
 	return a.Type != fermata.Approval || a.Resolution == nil || a.Resolution.Comment == ""
 }
 
-// nextTurn is the turn that follows one which people interrupted. If the agent had not replied,
-// the program may not have kept what that turn told, so this one tells it again.
+// nextTurn returns the turn after one that people interrupted. If the agent had not replied, the program may not have
+// kept what that turn told, so the next turn tells it again.
 func (c *conversation) nextTurn(s say, t *turn) say {
 	text := c.tell(c.untoldNews(s))
 	if t.replied {
@@ -133,18 +129,18 @@ func (c *conversation) nextTurn(s say, t *turn) say {
 	}
 	before := cmp.Or(s.prompt, s.words)
 	if before == "" {
-		// The call that was put off was to bring the answer.
+		// The deferred call would have returned the answer.
 		before = c.prompts.resume(c.prompts.claim.Context)
 	}
 	return c.followUp(before + "\n" + text)
 }
 
-// untoldNews is the news that a turn does not tell.
+// untoldNews returns the news that a turn does not tell.
 func (c *conversation) untoldNews(s say) []*fermata.ResumeContext {
 	return slices.DeleteFunc(slices.Clone(c.news), func(rc *fermata.ResumeContext) bool { return slices.Contains(s.news, rc) })
 }
 
-// tell makes one text of what people wrote.
+// tell returns the news as one text.
 func (c *conversation) tell(news []*fermata.ResumeContext) string {
 	texts := make([]string, 0, len(news))
 	for _, rc := range news {
@@ -153,8 +149,8 @@ func (c *conversation) tell(news []*fermata.ResumeContext) string {
 	return strings.Join(texts, "\n")
 }
 
-// noteTold notes that the agent replied, so that it has the news that its turn told. The
-// first reply is to what the claim brought, too, whether as an opening or as history.
+// noteTold records that the agent replied, so that it has the news of its turn. The first reply also shows that it has
+// the context of the claim, which came as the opening or as history.
 func (c *conversation) noteTold(told []*fermata.ResumeContext) {
 	if rc := c.prompts.claim.Context; rc != nil && !rc.Empty() && !c.told {
 		c.told = true
@@ -170,7 +166,7 @@ func (c *conversation) inUse(t *turn) bool {
 	return c.r.kind.InUse != nil && c.r.kind.InUse(t.stderr.words())
 }
 
-// turn starts the program once and reads it to its end.
+// turn starts the program once and reads its output to the end.
 func (c *conversation) turn(ctx context.Context, s say) (*turn, error) {
 	t, err := c.newTurn(s)
 	if err != nil {
@@ -206,7 +202,7 @@ func (c *conversation) turn(ctx context.Context, s say) (*turn, error) {
 	return t, nil
 }
 
-// newTurn writes down the prompt and makes the command.
+// newTurn writes the prompt to a file and makes the command.
 func (c *conversation) newTurn(s say) (*turn, error) {
 	t := &turn{
 		keep: func(id string) {
@@ -244,7 +240,7 @@ func (c *conversation) newTurn(s say) (*turn, error) {
 	return t, err
 }
 
-// write writes down a prompt and opens it for reading.
+// write writes a prompt to a file and opens it for reading.
 func (c *conversation) write(prompt string) (*os.File, error) {
 	c.turns++
 	name := filepath.Join(c.folder, fmt.Sprintf("prompt-%d.md", c.turns))
@@ -254,12 +250,12 @@ func (c *conversation) write(prompt string) (*os.File, error) {
 	return os.Open(name)
 }
 
-// finish is the end of a run that went well.
+// finish returns the result of a run that went well.
 func (c *conversation) finish(result fermata.Result, said string) fermata.Finish {
 	return fermata.Finish{Result: result, Summary: Clip(strings.TrimSpace(plainText(said)), maxSummary), Details: Whole(said), Session: c.sessionOf()}
 }
 
-// failure is the end of a run in which the program failed.
+// failure returns the result of a run in which the program failed.
 func (c *conversation) failure(t *turn) fermata.Finish {
 	fin := failure("The agent ended with %s.\n%s", t.state, t.words())
 	if t.state.Success() {
@@ -269,7 +265,7 @@ func (c *conversation) failure(t *turn) fermata.Finish {
 	return fin
 }
 
-// sessionOf is the session with what resuming it needs; nil where there is none.
+// sessionOf returns the session with the settings that resuming it needs, or nil if there is none.
 func (c *conversation) sessionOf() *fermata.Session {
 	if c.session == "" {
 		return nil
@@ -288,12 +284,12 @@ func (c *conversation) logf(format string, args ...any) {
 	fmt.Fprintf(c.desk.Log(), "fermata: "+format+"\n", args...)
 }
 
-// words are why a turn failed: what the agent said of it, or its last words.
+// words returns why a turn failed: the agent's error, the end of its error output, or its last message.
 func (t *turn) words() string {
 	return strings.TrimSpace(cmp.Or(t.trouble, t.stderr.words(), t.said))
 }
 
-// pause waits, or until ctx ends.
+// pause waits for d, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -11,43 +11,41 @@ import (
 	"time"
 )
 
-// What the hooks of a run tell its runner are files of a folder, which the
-// variable [FolderEnv] names.
+// The hooks of a run report to its runner by files in a folder. The variable [FolderEnv] names the folder.
 const (
-	// FolderEnv is only there where the runner gates every call of a tool. By itself it
-	// proves nothing: [process.InRun] tells whether the folder is that of a run.
+	// FolderEnv is set only if the runner gates every tool call. By itself it proves nothing: [process.InRun] tells
+	// whether the folder is that of a run.
 	FolderEnv = "FERMATA_RUN_FOLDER"
-	// DirEnv names the folder in which the agent of a run works, for hooks whose command line does not.
+	// DirEnv names the folder in which the agent of a run works, for hooks whose command line does not name it.
 	DirEnv = "FERMATA_RUN_DIR"
-	// TokenFile holds the token with which hooks ask.
+	// TokenFile holds the token that hooks use to call the server.
 	TokenFile = "token"
 	// CallsFolder has a file for every call that a hook has decided about.
 	CallsFolder = "calls"
-	// PassedCall begins the name of such a file where the call was let through.
+	// PassedCall begins the name of such a file if the call was let through.
 	PassedCall = "passed-"
-	// RefusedCall begins it where the call was not.
+	// RefusedCall begins the name of such a file if the call was refused.
 	RefusedCall = "refused-"
-	// StoppedFile holds the question for which a hook stopped the agent.
+	// StoppedFile holds the id of the question for which a hook stopped the agent.
 	StoppedFile = "stopped"
-	// GatedFile is there once a session began with the hooks.
+	// GatedFile exists once a session began with the hooks.
 	GatedFile = "gated"
-	// DeferredFile holds the call that the turn puts off.
+	// DeferredFile holds the call that the turn defers.
 	DeferredFile = "deferred"
 	// WordsFile holds what the agent is told when that call comes again.
 	WordsFile = "words"
-	// DeferredEnv names a call that an earlier turn put off, and with whose refusal
-	// this one tells the agent something: it is not put off again.
+	// DeferredEnv names a call that an earlier turn deferred. This turn refuses it, and tells the agent something with
+	// the refusal. So the call is not deferred again.
 	DeferredEnv = "FERMATA_DEFERRED"
 )
 
-// HookSeconds is how long the programs give a hook. One that is late lets the tool
-// run, so the hook gives itself less.
+// HookSeconds is how long the agent programs let a hook run, in seconds. A program runs the tool when the hook is late,
+// so the hook sets itself a shorter limit.
 const HookSeconds = 60
 
-// Hook is the command line of the hook that the program calls for every use of a
-// tool, with the tools about which nobody needs to be asked. Whatever becomes of
-// it, also when fermata is gone: only 0 lets the tool run. All that it needs stands on
-// it, so that settings of a project which change the environment change nothing.
+// Hook returns the command line of the hook that the program calls for every tool call. The tools in unasked need no
+// question. Whatever happens to the hook, even if fermata is gone, only the exit code 0 lets the tool run. The command
+// line holds everything that the hook needs, so project settings that change the environment have no effect.
 func (t *Turn) Hook(program string, unasked ...string) string {
 	words := []string{"--run-folder", t.Folder, "--task", t.Getenv("FERMATA_TASK"), "--run", t.Getenv("FERMATA_RUN")}
 	if t.Dir != "" {
@@ -60,8 +58,8 @@ func (t *Turn) Hook(program string, unasked ...string) string {
 	return t.hook(program, words, unasked)
 }
 
-// SharedHook is [Turn.Hook] for a program whose runs share their settings: what the
-// hook needs is in the environment.
+// SharedHook returns a hook like [Turn.Hook] for a program whose runs share their settings. The hook reads what it
+// needs from the environment.
 func (t *Turn) SharedHook(program string, unasked ...string) string {
 	return t.hook(program, nil, unasked)
 }
@@ -80,8 +78,8 @@ func (t *Turn) hook(program string, words, unasked []string) string {
 	return line + " || { echo 'fermata: the gate failed, so this call may not run' >&2; exit 2; }"
 }
 
-// ProxyFlag is the flag that names the proxy by which this process reaches the server;
-// none where there is none. Hooks do not look for one in their environment.
+// ProxyFlag returns the flag that names the proxy by which this process reaches the server, or nothing if there is
+// none. Hooks do not look for a proxy in their environment.
 func ProxyFlag(server string) []string {
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, server, http.NoBody)
 	if err != nil {
@@ -94,16 +92,16 @@ func ProxyFlag(server string) []string {
 	return []string{"--proxy", proxy.String()}
 }
 
-// quote makes one word of a text for a shell.
+// quote returns the text as one word for a shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// ServerEnv names what Fermata's MCP server needs of a run's environment.
+// ServerEnv names the variables of a run's environment that Fermata's MCP server needs.
 var ServerEnv = []string{"FERMATA_URL", "FERMATA_TOKEN", "FERMATA_TASK", "FERMATA_RUN"}
 
-// hookLook is how often the runner looks what hooks left for it.
+// hookLook is how often the runner looks for files from hooks.
 const hookLook = 25 * time.Millisecond
 
-// forget clears what the hooks of an earlier turn left.
+// forget removes the files that the hooks of an earlier turn left.
 func (t *Turn) forget() error {
 	calls := filepath.Join(t.Folder, CallsFolder)
 	errs := []error{os.RemoveAll(calls), os.MkdirAll(calls, 0o700)}

@@ -11,56 +11,56 @@ import (
 
 // Kind describes one agent program.
 type Kind struct {
-	// Name is what tasks call the runner; Program is looked up where no path is given.
+	// Name is the runner's name in tasks. Program is the file name of the agent program, which is looked up if no path
+	// is given.
 	Name, Program string
-	// PassEnv names the variables of the worker that this program needs beside the usual ones.
+	// PassEnv names variables of the worker that this program needs besides the usual ones.
 	PassEnv []string
-	// Command returns the arguments of a turn, and the variables that it needs
-	// beside those of [Turn.Env]. The prompt is on standard input.
+	// Command returns the arguments of a turn, and the variables that it needs besides those of [Turn.Env]. The prompt
+	// is on standard input.
 	Command func(t *Turn) (args, env []string, err error)
-	// Reader returns what translates the lines of one turn, in order. A line that
-	// is not for it gives no event.
+	// Reader returns a function that turns each line of one turn's output into events. The lines come in order. An
+	// unknown line gives no event.
 	Reader func() func(line []byte) []Event
-	// AwaitKept waits, where it is not nil, until all that the turn reported is
-	// in the session's record. It gives up by itself.
+	// AwaitKept waits until everything that the turn reported is in the session's record. It has its own time limit. It
+	// may be nil.
 	AwaitKept func(ctx context.Context, t *Turn)
-	// AskTool is what Fermata's tool ask_user is called for this program; empty is that.
+	// AskTool is this program's name for Fermata's tool ask_user. Empty means ask_user.
 	AskTool string
-	// Instructed says that the program gives its model the instructions of MCP servers,
-	// so that prompts need not say how to ask.
+	// Instructed is true if the program gives its model the instructions of MCP servers. Then prompts need not say how
+	// to ask.
 	Instructed bool
-	// HooksStop says that a hook can end a turn of this program. Others are ended by
-	// the runner when a hook leaves a question.
+	// HooksStop is true if a hook can end a turn of this program. Otherwise the runner ends the program when a hook
+	// leaves a question.
 	HooksStop bool
-	// TellsEnd says that the program's last event of a turn is one that ends it.
+	// TellsEnd is true if the program's last event of a turn is one with Ended set.
 	TellsEnd bool
-	// Resume are the arguments, before the session's id, with which a person opens a
-	// session by hand; nil where the program cannot.
+	// Resume holds the arguments, before the session's id, with which a person opens a session by hand. It is nil if
+	// the program has no such command.
 	Resume []string
-	// Places names the variables that say where the program keeps its sessions. Who opens
-	// one by hand needs those of the run.
+	// Places names the variables that say where the program keeps its sessions. A person needs the run's values to open
+	// one by hand.
 	Places []string
-	// Mode is what a session may do without asking, in the program's words, by the
-	// worker's own arguments; nil where there is no such word.
+	// Mode returns what a session may do without asking, in the program's own word, from the worker's extra arguments.
+	// It is nil if the program has no such word.
 	Mode func(extra []string) string
-	// InUse tells from its last words, where it is not nil, that a turn did not begin
-	// because another process has the session.
+	// InUse reports, from the program's last words, whether a turn did not begin because another process uses the
+	// session. It may be nil.
 	InUse func(words string) bool
 }
 
 // Turn is one start of the program.
 type Turn struct {
 	Options
-	// Session is the id of the session to resume; empty begins one.
+	// Session is the id of the session to resume. Empty begins a new one.
 	Session string
-	// Dir is the working directory; Folder is for the run's own files.
+	// Dir is the working directory. Folder is for the run's own files.
 	Dir, Folder string
-	// Deferred is the call that the session's last turn put off, and that this one
-	// tells the agent of.
+	// Deferred is the call that the session's last turn deferred, if this turn refuses it to tell the agent something.
 	Deferred string
-	// Asked is the question for which the agent is stopped; empty is none.
+	// Asked is the id of the question for which the agent is stopped, or empty.
 	Asked string
-	// Env is the environment, with the task and the server in it.
+	// Env is the environment, with the variables for the task and the server.
 	Env []string
 }
 
@@ -74,30 +74,30 @@ func (t *Turn) Getenv(name string) string {
 	return ""
 }
 
-// Event is what one line of the output says.
+// Event is the meaning of one line of the output.
 type Event struct {
 	// Session is the session's id.
 	Session string
-	// Note is what the log of the run shows.
+	// Note is a line for the log of the run.
 	Note string
-	// Said is a message of the agent; the last one sums up its work.
+	// Said is a message of the agent. The last one sums up its work.
 	Said string
-	// Opens and Closes name something under way, such as the call of a tool, during
-	// which the agent is not stopped if that can wait.
+	// Opens and Closes name an action in progress, such as a tool call. The agent is not stopped during it, unless it
+	// takes too long.
 	Opens, Closes string
-	// Acts says that the agent acts from here on, so that the hook which runs when a
-	// session begins has run. Where it has not, no gate is there and the agent is stopped.
+	// Acts is true when the agent begins to act, so the hook at the beginning of a session must have run. If it has not
+	// run, there is no gate, and the agent is stopped.
 	Acts bool
-	// Ran is a call that is over, and that a hook has to have let through.
+	// Ran is a call that is over. A hook must have let it through.
 	Ran *Ran
-	// Asked is the question on which the agent waits from here on.
+	// Asked is the id of a question for which the agent waits from then on.
 	Asked string
-	// Paused says that a hook ended the turn; Deferred is the call that it put off.
+	// Paused is true if a hook ended the turn. Deferred is the call that the hook deferred.
 	Paused   bool
 	Deferred string
-	// Ended says that the turn is over. Where there are several, the last one counts.
+	// Ended is true if the turn is over. If there are several such events, the last one counts.
 	Ended bool
-	// Trouble is an error that the agent reports; Fatal says that the turn failed for it.
+	// Trouble is an error that the agent reports. Fatal is true if the turn failed because of it.
 	Trouble string
 	Fatal   bool
 	// Progress is how far the agent is by its own plan.
@@ -107,8 +107,8 @@ type Event struct {
 // askTool is the usual name of the tool that asks.
 const askTool = "ask_user"
 
-// AskPerson is its name for programs that have a tool ask_user of their own: without
-// a terminal, Gemini CLI hides its own tool, and every other of that name with it.
+// AskPerson is the tool's name for programs that have a tool ask_user of their own. Without a terminal, Gemini CLI
+// hides its own tool, and every other tool of that name.
 const AskPerson = "ask_person"
 
 // ownTools are the tools of Fermata's MCP server.
@@ -119,19 +119,18 @@ var ownTools = []string{
 // AskUser is the usual name of the tool that asks.
 const AskUser = askTool
 
-// DeskTools are the tools with which an agent asks and tells people something; the
-// tool that asks has the name given. A person who installs Fermata allows these.
+// DeskTools returns the tools with which an agent asks people and reports to them. askTool is the name of the tool that
+// asks. A person who installs Fermata allows these tools.
 func DeskTools(askTool string) []string {
 	return []string{askTool, "post_question", "request_approval", "check_answer", "cancel_question", "report_progress", "read_messages"}
 }
 
-// IsOwnTool reports whether Fermata's MCP server has a tool of that name. The name of
-// another server may begin as Fermata's does, and its tools with it.
+// IsOwnTool reports whether Fermata's MCP server has a tool of that name. It compares whole names, because the names of
+// another server and its tools may begin like Fermata's.
 func IsOwnTool(name string) bool { return slices.Contains(ownTools, name) }
 
-// Awaits returns the question for which an agent has to stop after a call of
-// Fermata's tools: one that suspends the task and that nobody answered yet. It is
-// empty where the agent may go on.
+// Awaits returns the id of the question for which an agent has to stop after a call of one of Fermata's tools: a
+// pending question that suspends the task. It returns "" if the agent may go on.
 func Awaits(tool string, input json.RawMessage, output string) string {
 	if tool != askTool && tool != AskPerson && tool != "request_approval" {
 		return ""
@@ -159,8 +158,8 @@ type Step struct {
 	Done bool
 }
 
-// Todos are a plan as agents write it into the arguments of a tool. Where it has none,
-// the progress is nil.
+// Todos returns the progress of a plan in the form in which agents write it into the arguments of a tool. It returns
+// nil if there is no plan.
 func Todos(input json.RawMessage) *fermata.Progress {
 	var plan struct {
 		Todos []struct {
@@ -179,8 +178,8 @@ func Todos(input json.RawMessage) *fermata.Progress {
 	return Plan(steps)
 }
 
-// Plan is a plan as progress: how many steps are done, and the first that is not.
-// It is nil where there is none.
+// Plan returns a plan as progress: how many steps are done, and the text of the first open step. It returns nil for an
+// empty plan.
 func Plan(steps []Step) *fermata.Progress {
 	if len(steps) == 0 {
 		return nil

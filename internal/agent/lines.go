@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// longestLine is how long a line may be, in bytes; tools report whole files.
+// longestLine is the maximum length of a line, in bytes. Tools report whole files.
 const longestLine = 32 << 20
 
 // lines cuts a stream into lines.
 type lines struct {
 	each func(line []byte)
 	line []byte
-	// dropped is how much of a line was too long.
+	// dropped is how many bytes of the line were over the limit.
 	dropped int
 }
 
@@ -35,7 +35,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// end takes what was read as a whole line.
+// end passes on the bytes since the last line end as a whole line.
 func (l *lines) end() {
 	if len(l.line) > 0 || l.dropped > 0 {
 		l.each(l.line)
@@ -43,13 +43,13 @@ func (l *lines) end() {
 	l.line, l.dropped = l.line[:0], 0
 }
 
-// Limits of what is remembered of the error output.
+// Limits of the error output that is kept: the number of lines, and the length of a line in characters.
 const (
 	tailLines = 10
 	tailLine  = 1000
 )
 
-// tail passes a stream on and remembers its last lines.
+// tail passes a stream on and keeps its last lines.
 type tail struct {
 	lines
 	to   io.Writer
@@ -72,19 +72,19 @@ func (t *tail) Write(p []byte) (int, error) {
 	return t.lines.Write(p)
 }
 
-// words are the last lines.
+// words returns the last lines.
 func (t *tail) words() string {
 	t.end()
 	return strings.Join(t.kept, "\n")
 }
 
-// plainText is text that the server takes: UTF-8 without zero bytes, and without the escapes of terminals.
+// plainText returns text that the server accepts: UTF-8 without zero bytes, and without the escapes of terminals.
 func plainText(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 	return escape.ReplaceAllString(s, "")
 }
 
-// escape is the escape character, with the control sequence that it begins (ECMA-48, section 5.4).
+// escape matches the escape character and the control sequence that it begins (ECMA-48, section 5.4).
 var escape = regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]?)?`)
 
 // Clip cuts text to n characters.
@@ -95,7 +95,7 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// Line is text on one line, cut to a length that a log shows well.
+// Line returns text on one line, cut to 300 characters for a log.
 func Line(format string, args ...any) string {
 	return Clip(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), 300)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// FuzzPlain cleans anything: what is left is what the server takes, and holds nothing that a terminal obeys.
+// FuzzPlain checks that the cleaned text is accepted by the server and has no escapes that a terminal obeys.
 func FuzzPlain(f *testing.F) {
 	for _, s := range []string{
 		"\x1b[31mred\x1b[0m", "\x1b]8;;https://evil.test\x07here", "\x1b\x1b[m[31m", "\x1b[é", "\x1b[", "\x1b", "\x1b[1;2$r", "\x1b[?25l", "a\x00b\xff",
@@ -23,8 +23,8 @@ func FuzzPlain(f *testing.F) {
 	})
 }
 
-// An agent may write a line that is nothing but escapes. The time to clean it grows with its length, not with its square: with the
-// square this test would not end.
+// An agent may write a line that consists only of escapes. The time to clean it grows with its length, not with the
+// square of its length. With the square, this test would not end.
 func TestALineOfEscapesIsCleaned(t *testing.T) {
 	t.Parallel()
 	if got := agent.Plain(strings.Repeat("\x1b[0m", 4<<20) + "end"); got != "end" {

@@ -4,9 +4,9 @@ package agent
 
 import "slices"
 
-// followUp is a turn that tells the agent the text. A program runs the call that its last
-// turn put off before it reads a prompt, and its agent acts on what that call returns:
-// the text is then what the call is refused with, and there is no prompt.
+// followUp returns a turn that tells the agent the text. If the last turn deferred a call, the program runs that call
+// before it reads a prompt, and the agent acts on the result of the call. In that case the text becomes the reason for
+// which the call is refused, and there is no prompt.
 func (c *conversation) followUp(text string) say {
 	news := slices.Clone(c.news)
 	if c.deferred == "" {

@@ -4,8 +4,8 @@ package agent
 
 import "slices"
 
-// followUp is wrong on purpose: the call that was put off is refused without the text, and
-// the agent acts before it reads the prompt.
+// followUp is wrong on purpose: the deferred call is refused without the text, and the agent acts before it reads the
+// prompt.
 func (c *conversation) followUp(text string) say {
 	return say{prompt: text, deferred: c.deferred, news: slices.Clone(c.news)}
 }

@@ -11,13 +11,12 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Notes remember the questions of one session at a desk whose answers the agent has
-// not read, and the tasks in which people may write to it. Each is an empty file, so
-// programs that run at the same time need no lock.
+// Notes remember the questions of one interactive session whose answers the agent has not read, and the tasks in which
+// people may write to it. Each note is an empty file, so programs that run at the same time need no lock.
 type Notes struct{ dir string }
 
-// NotesOf returns the notes of the session. Folder is where those of all sessions
-// are; empty is the user's cache.
+// NotesOf returns the notes of the session. Folder holds the notes of all sessions. If it is empty, they are in the
+// user's cache.
 func NotesOf(folder, session string) (Notes, error) {
 	if folder == "" {
 		cache, err := os.UserCacheDir()
@@ -29,13 +28,13 @@ func NotesOf(folder, session string) (Notes, error) {
 	return Notes{filepath.Join(folder, fermata.Digest(session))}, nil
 }
 
-// Asked notes that the answer to the question is not read.
+// Asked notes that the answer to the question was not read yet.
 func (n Notes) Asked(question string) error { return n.add(question) }
 
 // Works notes that the session works on the task.
 func (n Notes) Works(task string) error { return n.add(task) }
 
-// add leaves a note that is there already as it is.
+// add makes a note. It leaves a note that exists as it is.
 func (n Notes) add(id string) error {
 	if _, err := os.Stat(n.file(id)); err == nil {
 		return nil
@@ -51,7 +50,7 @@ func (n Notes) file(id string) string { return filepath.Join(n.dir, filepath.Bas
 // Read notes that the agent was told how the question ended.
 func (n Notes) Read(question string) error { return n.remove(question) }
 
-// Left notes that nobody writes to the session in the task any more.
+// Left notes that people can no longer write to the session in the task.
 func (n Notes) Left(task string) error { return n.remove(task) }
 
 func (n Notes) remove(id string) error {
@@ -62,7 +61,7 @@ func (n Notes) remove(id string) error {
 	return errors.Join(err, removeEmpty(n.dir))
 }
 
-// removeEmpty removes a folder in which nothing is left.
+// removeEmpty removes a folder if it is empty.
 func removeEmpty(dir string) error {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		return nil //nolint:nilerr // a folder that is gone or in use stays as it is
@@ -74,17 +73,17 @@ func removeEmpty(dir string) error {
 	return err
 }
 
-// Empty reports that the session has no note.
+// Empty reports whether the session has no note.
 func (n Notes) Empty() bool {
 	left, err := os.ReadDir(n.dir)
 	return err == nil && len(left) == 0 || errors.Is(err, fs.ErrNotExist)
 }
 
-// LockFile is the file that a program locks while it tells the agent what is noted.
+// LockFile returns the file that a program locks while it tells the agent about the notes.
 func (n Notes) LockFile() string { return n.dir + ".lock" }
 
-// WaitFile is the file that a program locks while it waits for news, to wake the
-// program with that process id.
+// WaitFile returns the file that a program locks while it waits for news, in order to wake the program with that process
+// id.
 func (n Notes) WaitFile(pid int) string { return fmt.Sprintf("%s.%d.wait", n.dir, pid) }
 
 // Unread returns the ids of the questions and of the tasks, the oldest first.

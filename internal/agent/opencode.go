@@ -10,9 +10,8 @@ import (
 //go:embed opencode.js
 var openCodePlugin string
 
-// OpenCodePlugin is a plugin of opencode, which has no command hooks, that calls a
-// gate before every tool. The gate is a command line; announced says that it is
-// called, too, when the plugin is loaded.
+// OpenCodePlugin returns a plugin that calls a gate before every tool. opencode needs it because it has no command
+// hooks. The gate is a command line. If announced is true, the gate is also called when the plugin is loaded.
 func OpenCodePlugin(gate string, announced bool) ([]byte, error) {
 	line, err := json.Marshal(gate)
 	if err != nil {

@@ -7,29 +7,29 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// goOn is said where there is nothing else to say.
+// goOn is the prompt if there is nothing else to say.
 const goOn = "Go on with the task where you stopped."
 
-// historian is a desk that can tell everything that was asked and answered.
+// historian is a desk that has the whole history of questions and answers.
 type historian interface {
 	History(ctx context.Context) (*fermata.ResumeContext, error)
 }
 
-// closing tells what the end of the run is for.
+// closing tells the agent that the end of its run becomes the result of the task.
 const closing = "When you are done, end with a short summary of what you did and what it came to: people read it as the result of the task.\n"
 
-// prompts makes what the agent is told.
+// prompts makes the texts for the agent.
 type prompts struct {
 	claim *fermata.Claim
 	desk  Desk
-	// guided says that the agent can ask, and is told how.
+	// guided is true if the agent can ask and must be told how.
 	guided bool
 	// askTool is the name of the tool with which it asks.
 	askTool string
 }
 
-// begin is the task, for a session that knows nothing of it. Where an earlier
-// run stopped, it tells what was asked and answered till now.
+// begin returns the task, for a session that has not seen it. If the task was begun earlier, the text includes the
+// questions and answers so far.
 func (p prompts) begin(ctx context.Context, lost bool) string {
 	var sb strings.Builder
 	t := p.claim.Task
@@ -54,7 +54,7 @@ func (p prompts) begin(ctx context.Context, lost bool) string {
 	return sb.String()
 }
 
-// history is all that people said about the task, or at least what is new.
+// history returns everything that people said about the task, or at least what is new.
 func (p prompts) history(ctx context.Context) string {
 	if h, ok := p.desk.(historian); ok {
 		if all, err := h.History(ctx); err == nil && all.Text != "" {
@@ -67,7 +67,7 @@ func (p prompts) history(ctx context.Context) string {
 	return "Nobody was asked anything or wrote anything so far.\n"
 }
 
-// resume is what a session is told when it goes on.
+// resume returns what a session is told when it goes on.
 func (p prompts) resume(rc *fermata.ResumeContext) string {
 	if rc == nil || rc.Text == "" {
 		return goOn

@@ -8,9 +8,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// UserAnswers adds the answers to the input of AskUserQuestion, by the text of each
-// question, as that takes them. A comment, and that no person decided where none did,
-// stand behind the last.
+// UserAnswers adds the answers to the input of AskUserQuestion, in the form of that tool: by the text of each question.
+// A comment is added to the last answer. If no person decided, a note about that is added, too.
 func UserAnswers(input json.RawMessage, q *fermata.Question) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(input, &fields); err != nil {
@@ -45,7 +44,7 @@ func UserAnswers(input json.RawMessage, q *fermata.Question) (json.RawMessage, e
 	return json.Marshal(fields)
 }
 
-// answerText is a value as AskUserQuestion writes it: several are joined.
+// answerText returns a value as AskUserQuestion writes it: several values are joined.
 func answerText(v any) string {
 	list, ok := v.([]any)
 	if !ok {

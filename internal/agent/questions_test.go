@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// What a rule or the time decided never reads as a person's word, and the same question
-// asked twice loses no answer.
+// A decision by a rule or a timeout never looks like a person's answer, and if the same question is asked twice, no
+// answer is lost.
 func TestUserAnswers(t *testing.T) {
 	t.Parallel()
 	q := &fermata.Question{

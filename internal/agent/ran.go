@@ -8,16 +8,16 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Ran is a call of a tool of which the program tells the end.
+// Ran is a finished tool call that the program reported.
 type Ran struct {
-	// ID is the call's; empty where the program's hooks are told none. Tool then tells calls
-	// of several tools apart, if both have the same names for them.
+	// ID is the call's id, or empty if the program does not give it to hooks. In that case Tool tells the calls of
+	// different tools apart, if hooks and events use the same names of tools.
 	ID, Tool string
-	// Failed says that the call came to an error, which a refusal is, too.
+	// Failed is true if the call returned an error. A refusal is an error, too.
 	Failed bool
 }
 
-// key is what hooks and runner know the call by.
+// key returns the name by which both hooks and runner know the call.
 func (r *Ran) key() string {
 	if r.ID != "" {
 		return r.ID
@@ -25,10 +25,10 @@ func (r *Ran) key() string {
 	return r.Tool
 }
 
-// tally counts the calls of which the program told.
+// tally counts the calls that the program reported.
 type tally struct{ well, all int }
 
-// NameCall is the name of the note that a hook leaves about a call.
+// NameCall returns how the name of a hook's note about a call begins.
 func NameCall(passed bool, key string) string {
 	if passed {
 		return PassedCall + fermata.Digest(key) + "-"
@@ -36,8 +36,8 @@ func NameCall(passed bool, key string) string {
 	return RefusedCall + fermata.Digest(key) + "-"
 }
 
-// checkRan stops an agent that has run a call which no hook let through: its program
-// does not call the hooks for every tool.
+// checkRan stops an agent that has run a call that no hook let through. Such a program does not call the hooks for
+// every tool.
 func (t *turn) checkRan(r *Ran) {
 	if t.Fermata == "" || t.ungated {
 		return
@@ -57,7 +57,7 @@ func (t *turn) checkRan(r *Ran) {
 	t.stop()
 }
 
-// notes counts what hooks noted of calls: all where there is no key.
+// notes counts the hooks' notes about a call. An empty key counts all calls.
 func (t *turn) notes(key string) (passed, refused int) {
 	entries, err := os.ReadDir(filepath.Join(t.Folder, CallsFolder))
 	if err != nil {

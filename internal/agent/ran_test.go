@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Only a call that a hook let through may have run. Where calls have no names, there may
-// not be more than hooks let through.
+// Only a call that a hook let through may have run. If calls have no ids, there may not be more calls than hooks let
+// through.
 func TestWhichCallsMayHaveRun(t *testing.T) {
 	t.Parallel()
 	const passed, refused = true, false

@@ -12,8 +12,8 @@ import (
 // fence marks the beginning and the end of a block of code in Markdown.
 const fence = "```"
 
-// LastBlock is the last line of an output, or all lines of the object, the list or the
-// block of code that it ends.
+// LastBlock returns the last line of an output. If that line ends a JSON object, a list or a block of code, LastBlock
+// returns all lines of it.
 func LastBlock(last, output string) string {
 	output = strings.TrimSpace(output)
 	switch last {
@@ -32,23 +32,19 @@ func LastBlock(last, output string) string {
 	return last
 }
 
-// everyday are words that programs print under status for themselves, when all
-// is well.
+// everyday are words that programs print as a status of their own when all is well.
 var everyday = []string{"ok", "success", "succeeded", "pass", "passed", "healthy", "up", "ready"}
 
-// LooksLikeReport reports whether the end of a program's output is meant
-// as a report, right or wrong. What many programs print for themselves – lines
-// of a log, answers of servers – is output:
+// LooksLikeReport reports whether the end of a program's output is meant as a report, right or wrong. Texts that many
+// programs print for themselves, such as log lines and server replies, are no reports. These are reports:
 //
-//   - an object that says one of the four results as result or status, however
-//     these are spelt, or needs_input under any name, is a report; so is one whose result
-//     is one of them but for one letter;
-//   - so is one with another word there, if it has more of a report's fields, or
-//     no other fields at all and no everyday word for success;
-//   - so is one with a question or a result under another name, if all other
-//     fields are a report's;
-//   - so is a broken object that says a result, or the beginning of one;
-//   - so is a list of one such object, if all its fields are a report's.
+//   - an object with one of the four results as result or status, in any spelling of these names; with needs_input under
+//     any name; or whose result differs from one of the four by one letter;
+//   - an object with another word as result or status and with more fields of a report;
+//   - an object with nothing but such a word, unless it is an everyday word for success;
+//   - an object with a question, or with a result under another name, if all other fields are a report's;
+//   - a broken object that has a result, or the beginning of one;
+//   - a list of one such object, if all its fields are a report's.
 func LooksLikeReport(text string) bool {
 	if alone := onlyReport(text); alone != "" {
 		text = alone
@@ -90,7 +86,8 @@ func LooksLikeReport(text string) bool {
 	return ours > 0 || foreign+elsewhere == 0 && !slices.Contains(everyday, strings.ToLower(word))
 }
 
-// onlyReport is the object in a list of one that has no fields but a report's; "" in any other text.
+// onlyReport returns the object in a list of one object that has only fields of a report. It returns "" for any other
+// text.
 func onlyReport(text string) string {
 	var list []json.RawMessage
 	var fields map[string]json.RawMessage
@@ -105,8 +102,7 @@ func spellResult(word string) string {
 	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(word))
 }
 
-// isNear reports whether two names are equal but for one letter that is missing, added
-// or another one.
+// isNear reports whether two names are equal, or differ by one letter that is missing, added or replaced.
 func isNear(a, b string) bool {
 	if len(a) < len(b) {
 		a, b = b, a
@@ -125,13 +121,11 @@ func isNear(a, b string) bool {
 	}
 }
 
-// brokenReport fits a text that is no whole JSON and says a result, or is cut
-// within its word. A status counts at the beginning only: elsewhere it may be
-// that of anything in a document of another program.
+// brokenReport matches a text that is no complete JSON and that has a result, or is cut within the result's word. A
+// status counts only at the beginning: elsewhere it may be any status in a document of another program.
 var brokenReport = regexp.MustCompile(`("result"|^\{\s*"status")\s*:\s*"(` + wordOrBeginning(results) + `)`)
 
-// wordOrBeginning is a pattern for one of the words, or for the beginning of one at
-// the end of the line.
+// wordOrBeginning returns a pattern for one of the words, or for the beginning of one at the end of the text.
 func wordOrBeginning(words []string) string {
 	var patterns []string
 	for _, word := range words {

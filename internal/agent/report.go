@@ -12,8 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
-// report is what an agent says at its end: the fields of [fermata.Finish] that
-// are an agent's.
+// report is what an agent reports at its end: the fields of [fermata.Finish] that an agent may set.
 type report struct {
 	Result     fermata.Result   `json:"result"`
 	Summary    string           `json:"summary"`
@@ -24,7 +23,7 @@ type report struct {
 	Checkpoint json.RawMessage  `json:"checkpoint"`
 }
 
-// Names of a report in the other shape in which agents write it.
+// Names of the fields in the other form in which agents write a report.
 const (
 	resultName   = "result"
 	statusName   = "status"
@@ -32,7 +31,7 @@ const (
 	contextName  = "questionContext"
 )
 
-// reportNames are the fields of a report, those of the other shape included.
+// reportNames are the fields of a report, including those of the other form.
 var reportNames = []string{
 	resultName, statusName, "summary", "details", questionName, contextName, "blocked_by", "session", "checkpoint",
 }
@@ -41,8 +40,8 @@ var results = []string{
 	string(fermata.ResultCompleted), string(fermata.ResultFailed), string(fermata.ResultBlocked), string(fermata.ResultNeedsInput),
 }
 
-// ReadReport reads the report with which a program ends its run, in either shape, and
-// checks it. The error says what was expected.
+// ReadReport reads the report with which a program ends its run, in either form, and checks it. The error says what was
+// expected.
 func ReadReport(data []byte) (fermata.Finish, error) {
 	r, err := readReport(data)
 	if err != nil {
@@ -58,7 +57,7 @@ func ReadReport(data []byte) (fermata.Finish, error) {
 	return fin, nil
 }
 
-// problemsOf lists all that is wrong.
+// problemsOf lists all problems of an error.
 func problemsOf(err error) string {
 	e, ok := errors.AsType[*fermata.Error](err)
 	if !ok {
@@ -71,9 +70,9 @@ func problemsOf(err error) string {
 	return strings.Join(lines, "; ")
 }
 
-// Ended is the end of a run whose agent ended well with these last words. Where they are
-// a report that needs a person's word, the run asks it, as the programs of the runner
-// command do. A step of a workflow says itself what its agent's last words mean.
+// Ended returns the result of a run whose agent ended well with these last words. If they are a report that needs a
+// person, the run asks the question, as with the programs of the runner command. The last words of an agent in a
+// workflow step are not read here: the workflow does that itself.
 func Ended(fin fermata.Finish, t *fermata.Task, said string) fermata.Finish {
 	block := endingOf(said)
 	if !asks(block) || isStep(t) {
@@ -91,7 +90,7 @@ func Ended(fin fermata.Finish, t *fermata.Task, said string) fermata.Finish {
 	return fin
 }
 
-// endingOf is what the last words end with: a line, an object or a block of code.
+// endingOf returns the end of the last words: a line, an object or a block of code.
 func endingOf(said string) string {
 	said = strings.TrimSpace(said)
 	return LastBlock(said[strings.LastIndexByte(said, '\n')+1:], said)
@@ -165,7 +164,7 @@ func checkNames(fields map[string]json.RawMessage) error {
 	return nil
 }
 
-// takeStatus makes status, the other name of the result, the result.
+// takeStatus renames the field status to result.
 func takeStatus(fields map[string]json.RawMessage) error {
 	status, ok := fields[statusName]
 	if ok && fields[resultName] != nil {
@@ -189,8 +188,7 @@ func orNothing(raw json.RawMessage) string {
 	return Clip(string(raw), 100)
 }
 
-// takeContext brings the question into the form in which it is asked, and
-// returns the text that stands beside it.
+// takeContext turns the question into the form in which it is asked, and returns the text that goes with it.
 func takeContext(fields map[string]json.RawMessage) (body string, err error) {
 	if prompt, isText := textOf(fields[questionName]); isText {
 		if strings.TrimSpace(prompt) == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// The last words of an agent that are a report ask a person. Everything else that ends well is done.
+// If an agent's last message ends with a report, the report asks a person. Every other run that ends well is done.
 func TestEnded(t *testing.T) {
 	t.Parallel()
 	const block = "I am stuck.\n\n```json\n{\n  \"status\": \"needs_input\",\n  \"question\": \"Which format?\",\n  \"questionContext\": \"The old files are YAML.\",\n  \"summary\": \"Drafted it.\"\n}\n```\n"

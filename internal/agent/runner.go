@@ -18,8 +18,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// Desk is the worker's side of a run: the same type as worker.Desk, which says
-// what it promises.
+// Desk is the worker's side of a run. It is the same type as worker.Desk, which documents its methods.
 type Desk = interface {
 	Dir() string
 	Log() io.Writer
@@ -28,23 +27,22 @@ type Desk = interface {
 	KeepSession(s fermata.Session)
 }
 
-// Options say how an agent is run.
+// Options configure how an agent is run.
 type Options struct {
-	// Program is the agent program; empty is its usual name, found in PATH.
+	// Program is the agent program. Empty means its usual name, looked up in PATH.
 	Program string
-	// Fermata is the path of the fermata program, whose MCP server the agent asks by.
+	// Fermata is the path of the fermata program. The agent asks by the MCP server of that program.
 	Fermata string
-	// URL and Token are the server's address and a token with the scope ask.
+	// URL is the server's address. Token is a token with the scope ask.
 	URL, Token string
-	// PassEnv names variables of the worker that the agent inherits; SetEnv are
-	// further ones, as NAME=value.
+	// PassEnv names variables of the worker that the agent inherits. SetEnv holds further variables, as NAME=value.
 	PassEnv, SetEnv []string
-	// ExtraArgs are arguments of the program, such as the model.
+	// ExtraArgs are additional arguments of the program, such as the model.
 	ExtraArgs []string
-	// Folder is where a runner keeps files between runs, if it needs any; empty is one
-	// in the user's configuration.
+	// Folder is where a runner keeps files between runs, if it needs any. Empty means a folder in the user's
+	// configuration.
 	Folder string
-	// Grace is how long the agent may take to stop; 0 means 10 s.
+	// Grace is how long the agent may take to stop. 0 means 10 s.
 	Grace time.Duration
 }
 
@@ -62,12 +60,11 @@ func New(k Kind, o Options) *Runner {
 	return &Runner{kind: k, opts: o}
 }
 
-// Name returns the name by which tasks call for it.
+// Name returns the runner's name in tasks.
 func (r *Runner) Name() string { return r.kind.Name }
 
-// Run talks with the agent until it is done, failed, or waits for a person. A
-// session that cannot be resumed is replaced by a new one, which is told what
-// the old one knew.
+// Run talks with the agent until it is done, has failed, or waits for a person. If a session cannot be resumed, Run
+// replaces it with a new one, and tells that one what the old one knew.
 func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
 	if ctx.Err() != nil {
 		return fermata.Finish{}, context.Cause(ctx)
@@ -97,8 +94,7 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	return fin, err
 }
 
-// NewRunFolder makes the folder of a run, which this process holds until the returned
-// function removes it.
+// NewRunFolder makes the folder of a run. This process holds the folder until leave removes it.
 func NewRunFolder() (folder string, leave func(), err error) {
 	if folder, err = os.MkdirTemp("", process.RunFolder); err != nil {
 		return "", nil, err
@@ -113,8 +109,7 @@ func NewRunFolder() (folder string, leave func(), err error) {
 	}, nil
 }
 
-// lastSession is the session that the claim goes on with, if it is one of this
-// kind.
+// lastSession returns the session that the claim continues, or nil if there is none of this kind.
 func (r *Runner) lastSession(claim *fermata.Claim) *fermata.Session {
 	if claim.Context == nil || claim.Context.Session == nil || claim.Context.Session.ID == "" {
 		return nil
@@ -125,27 +120,27 @@ func (r *Runner) lastSession(claim *fermata.Claim) *fermata.Session {
 	return nil
 }
 
-// Settings of a session that resuming it needs, or that show how it ran.
+// Settings of a session: resuming needs them, or they show how the session ran.
 const (
-	// argsSetting holds the program's own arguments.
+	// argsSetting holds the program's additional arguments.
 	argsSetting = "args"
 	// modeSetting is the mode of the session.
 	modeSetting = "permission_mode"
-	// deferredSetting is the call that its last turn put off.
+	// deferredSetting is the call that the session's last turn deferred.
 	deferredSetting = "deferred_call"
-	// silentSetting says that its agent never replied: it may not have been told its task.
+	// silentSetting is set if the session's agent never replied: it may not have been told its task.
 	silentSetting = "silent"
 )
 
-// settings are what a session of this runner runs with.
+// settings returns the settings with which a session of this runner runs.
 func (r *Runner) settings() map[string]string {
 	s := map[string]string{argsSetting: strings.Join(r.opts.ExtraArgs, " "), modeSetting: r.mode()}
 	maps.DeleteFunc(s, func(_, value string) bool { return value == "" })
 	return s
 }
 
-// openCommand is the command with which a person opens the session of the turn by hand,
-// with what the program has to find it by.
+// openCommand returns the command with which a person opens the session of the turn by hand. It includes the variables
+// that the program needs to find the session.
 func (r *Runner) openCommand(t *Turn, session string) string {
 	if r.kind.Resume == nil {
 		return ""
@@ -156,7 +151,7 @@ func (r *Runner) openCommand(t *Turn, session string) string {
 			words = append(words, name+"="+fermata.ShellWord(value))
 		}
 	}
-	// A person has a home already: only another one is told.
+	// A person has a HOME already, so only a different one is included.
 	if home := t.Getenv("HOME"); home != "" && home != os.Getenv("HOME") {
 		words = append(words, "HOME="+fermata.ShellWord(home))
 	}
@@ -173,8 +168,8 @@ func (r *Runner) mode() string {
 	return r.kind.Mode(r.opts.ExtraArgs)
 }
 
-// env is the environment of a run. What the run is about comes last, so that
-// nothing else can take its place.
+// env returns the environment of a run. The variables about the run come last, so that no other variable can override
+// them.
 func (r *Runner) env(claim *fermata.Claim) []string {
 	env := append(process.Environ(append(r.kind.PassEnv, r.opts.PassEnv...)), r.opts.SetEnv...)
 	resumed := "0"
@@ -196,5 +191,5 @@ func failure(format string, args ...any) fermata.Finish {
 	return fermata.Finish{Result: fermata.ResultFailed, Summary: Clip(strings.TrimSpace(plainText(fmt.Sprintf(format, args...))), maxSummary)}
 }
 
-// maxSummary is how long the server takes summaries, in characters.
+// maxSummary is the longest summary that the server accepts, in characters.
 const maxSummary = 4096

@@ -12,13 +12,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// patience is how long an agent that is to stop may go on with what it has under way.
+// patience is how long an agent that has to stop may continue an action in progress.
 const patience = 30 * time.Second
 
-// maxProgress is how long what people read of progress is, in characters.
+// maxProgress is the longest progress message that people see, in characters.
 const maxProgress = 500
 
-// turn is one start of the program, as it is read.
+// turn is one start of the program and what its output has said so far.
 type turn struct {
 	*Turn
 	kind   Kind
@@ -29,34 +29,33 @@ type turn struct {
 	reader func([]byte) []Event
 	stop   context.CancelFunc
 	state  *os.ProcessState
-	// keep records the session; reply records that the agent replied, and is told whether
-	// the session is known.
+	// keep records the session. reply records that the agent replied, and gets whether the session is known.
 	keep  func(id string)
 	reply func(began bool)
-	// replied says that the agent said or did something: it has what the turn told it.
+	// replied is true once the agent said or did something: it has what the turn told it.
 	replied bool
-	// said is the last message; fatal is whether the turn failed, and trouble why.
+	// said is the last message. fatal is true if the turn failed, and trouble is the reason.
 	said, trouble string
 	fatal         bool
-	// ended says that the program's last event came; paused, that a hook ended the
-	// turn, and deferred is the call that it put off.
+	// ended is true once the program's last event came. paused is true if a hook ended the turn, and deferred is the
+	// call that it deferred.
 	ended, paused bool
 	deferred      string
-	// putOff is the call with which the last turn ended, until it is over.
+	// putOff is the call that the last turn deferred, until that call is over.
 	putOff string
-	// ungated says that the agent began to act without its hooks.
+	// ungated is true if the agent began to act without its hooks.
 	ungated bool
-	// ran counts the calls that are over.
+	// ran counts the calls that are over, by their keys.
 	ran map[string]tally
 
 	mu sync.Mutex
-	// session is the id that the program told in this turn.
+	// session is the id that the program reported in this turn.
 	session string
-	// open is what is under way.
+	// open holds the actions in progress.
 	open map[string]bool
-	// ends says that the program ends by itself; stopped, that it was told to.
+	// ends is true if the program ends by itself. stopped is true if it was told to stop.
 	ends, stopped bool
-	// news is what people wrote meanwhile.
+	// news holds the messages and answers of people that arrived during the turn.
 	news  []*fermata.ResumeContext
 	timer *time.Timer
 }
@@ -81,7 +80,7 @@ func (t *turn) read(ctx context.Context, line []byte) {
 	t.consider(ctx)
 }
 
-// take notes what an event says.
+// take records an event.
 func (t *turn) take(e *Event) {
 	if e.Said != "" || e.Opens != "" {
 		t.setReplied()
@@ -124,7 +123,7 @@ func (t *turn) take(e *Event) {
 	delete(t.open, e.Closes)
 }
 
-// setReplied notes the agent's first reply in this turn.
+// setReplied records the agent's first reply in this turn.
 func (t *turn) setReplied() {
 	if !t.replied {
 		t.replied = true
@@ -132,8 +131,7 @@ func (t *turn) setReplied() {
 	}
 }
 
-// checkGate stops an agent that acts without its hooks: nothing would keep its tools
-// from running.
+// checkGate stops an agent that acts without its hooks, because nothing else keeps its tools from running.
 func (t *turn) checkGate() {
 	if t.Fermata == "" || t.gated() {
 		return
@@ -143,8 +141,7 @@ func (t *turn) checkGate() {
 	t.stop()
 }
 
-// end takes what the hooks left when the program is gone. A turn that another hook
-// ended has come to nothing.
+// end reads the files of the hooks after the program has ended. A turn that a foreign hook ended has failed.
 func (t *turn) end(ctx context.Context) {
 	t.stopped = true
 	t.look(ctx)
@@ -153,7 +150,7 @@ func (t *turn) end(ctx context.Context) {
 	}
 }
 
-// setSession notes the session, and reports whether it was not known.
+// setSession stores the session, and reports whether it was unknown.
 func (t *turn) setSession(id string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -164,7 +161,7 @@ func (t *turn) setSession(id string) bool {
 	return true
 }
 
-// listen takes what people write until the returned function is called.
+// listen takes the messages and answers of people until the returned function is called.
 func (t *turn) listen(ctx context.Context, from <-chan *fermata.ResumeContext) (end func()) {
 	done := make(chan struct{})
 	var listening sync.WaitGroup
@@ -189,7 +186,7 @@ func (t *turn) listen(ctx context.Context, from <-chan *fermata.ResumeContext) (
 	}
 }
 
-// drain takes what came while the turn ended.
+// drain takes the messages and answers that arrived while the turn ended.
 func (t *turn) drain(from <-chan *fermata.ResumeContext) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -206,7 +203,7 @@ func (t *turn) drain(from <-chan *fermata.ResumeContext) {
 	}
 }
 
-// interrupt stops the agent for what a person wrote, as soon as it can be.
+// interrupt stops the agent, as soon as possible, to tell it what a person wrote.
 func (t *turn) interrupt(ctx context.Context, rc *fermata.ResumeContext) {
 	t.mu.Lock()
 	t.news = append(t.news, rc)
@@ -214,8 +211,9 @@ func (t *turn) interrupt(ctx context.Context, rc *fermata.ResumeContext) {
 	t.consider(ctx)
 }
 
-// isPersonsWord reports whether the news is a person's word to an agent that works. Answers to
-// questions that suspend the task wait a while: the agent is about to end by itself.
+// isPersonsWord reports whether the news must reach the working agent at once: a message, or a person's answer to a
+// question that did not suspend the task. Answers to questions that suspend the task wait a while, because the agent is
+// about to end by itself.
 func (t *turn) isPersonsWord() bool {
 	beside := func(a fermata.ResumeAnswer) bool {
 		return !a.Type.Suspends() && a.Resolution != nil && a.Resolution.DecidedBy == fermata.ActorHuman
@@ -225,8 +223,8 @@ func (t *turn) isPersonsWord() bool {
 	})
 }
 
-// consider stops the agent when there is a reason to, and nothing is under way
-// that would be lost. What does not end in time is cut off.
+// consider stops the agent when there is a reason to, and no action is in progress that would be lost. An action that
+// does not end within [patience] is cut off.
 func (t *turn) consider(ctx context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

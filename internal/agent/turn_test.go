@@ -6,8 +6,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Words interrupt an agent at once, and so does the answer to a question beside its work. The
-// answer to a question that suspends the task does not: the agent is about to end by itself.
+// A message interrupts an agent at once, and so does the answer to a question that did not suspend the task. The answer
+// to a question that suspends the task does not: the agent is about to end by itself.
 func TestWhatInterruptsAtOnce(t *testing.T) {
 	t.Parallel()
 	closed := func(typ fermata.QuestionType, by fermata.ActorKind) *fermata.ResumeContext {

@@ -4,7 +4,7 @@ package agent
 
 import "github.com/fermata-hq/fermata"
 
-// writtenPart is the part of the first prompt with what people wrote before the first run.
+// writtenPart returns the part of the first prompt with the messages that people wrote before the first run.
 func (p prompts) writtenPart(rc *fermata.ResumeContext) string {
 	if rc == nil || rc.Text == "" {
 		return ""

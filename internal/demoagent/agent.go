@@ -1,7 +1,6 @@
-// Package demoagent is the agent that `fermata demo` runs: a small program
-// that does real work in a folder, cannot decide something, asks, stops, and
-// goes on with the answer. It speaks the contract of the command runner, which
-// docs/worker.md describes, and nothing else.
+// Package demoagent is the agent that `fermata demo` runs. It is a small program that does real work in a folder,
+// cannot decide something, asks, stops, and goes on with the answer. It uses only the protocol of the command runner,
+// which docs/worker.md describes.
 package demoagent
 
 import (
@@ -17,13 +16,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// handover is what the command runner writes to the agent's standard input.
+// handover is the JSON that the command runner writes to the agent's standard input.
 type handover struct {
 	Task    *fermata.Task          `json:"task"`
 	Context *fermata.ResumeContext `json:"context"`
 }
 
-// report is what the agent says at its end.
+// report is the agent's result.
 type report struct {
 	Result     fermata.Result `json:"result"`
 	Summary    string         `json:"summary"`
@@ -43,8 +42,8 @@ type agent struct {
 	out io.Writer
 }
 
-// Main runs the agent in the current folder and returns its exit code. The
-// result goes to the file that FERMATA_RESULT names, else to stdout.
+// Main runs the agent in the current folder and returns its exit code. The result goes to the file that FERMATA_RESULT
+// names, or else to stdout.
 func Main(stdin io.Reader, stdout io.Writer, env func(string) string) int {
 	a := &agent{dir: ".", out: stdout}
 	r, err := a.run(stdin)
@@ -89,7 +88,7 @@ func (a *agent) run(stdin io.Reader) (report, error) {
 	return a.begin()
 }
 
-// begin drafts what can be written without knowing the answer, and asks.
+// begin drafts what can be written without the answer, and asks.
 func (a *agent) begin() (report, error) {
 	a.progress("Looking at the repository", 1)
 	files, err := a.files()
@@ -109,7 +108,7 @@ func (a *agent) begin() (report, error) {
 	}, nil
 }
 
-// finish writes the file as it was decided, reads it back, and completes.
+// finish writes the file in the chosen format, reads it back, and completes.
 func (a *agent) finish(c choice, rc *fermata.ResumeContext) (report, error) {
 	fmt.Fprintf(a.out, "Resumed: %s, comments: %t (%s).\n", c.Format, c.Comments, c.By)
 	saved := checkpoint{}
@@ -144,7 +143,7 @@ func (a *agent) progress(message string, step int) {
 	}
 }
 
-// files lists what is in the repository, without git's own.
+// files lists the entries of the repository without git's own.
 func (a *agent) files() ([]string, error) {
 	entries, err := os.ReadDir(a.dir)
 	if err != nil {
@@ -160,7 +159,7 @@ func (a *agent) files() ([]string, error) {
 	return names, nil
 }
 
-// readme returns the text of the README, or nothing.
+// readme returns the text of the README, or "" if there is none.
 func (a *agent) readme() (string, error) {
 	data, err := os.ReadFile(filepath.Join(a.dir, "README.md"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -169,7 +168,7 @@ func (a *agent) readme() (string, error) {
 	return string(data), err
 }
 
-// projectName is the first heading of the README, in small letters.
+// projectName returns the first heading of the README in small letters.
 func (a *agent) projectName() string {
 	text, err := a.readme()
 	if err == nil {
@@ -185,8 +184,7 @@ func (a *agent) projectName() string {
 // heading begins the agent's section of the README.
 const heading = "## Configuration\n"
 
-// setSection puts the agent's section at the end of the README, in place of the
-// one that is there.
+// setSection puts the agent's section at the end of the README, or in place of the existing one.
 func (a *agent) setSection(section string) error {
 	text, err := a.readme()
 	if err != nil {

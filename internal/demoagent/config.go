@@ -29,7 +29,7 @@ func settings(name string) []setting {
 	}
 }
 
-// choice is what was decided.
+// choice is the decision about the file.
 type choice struct {
 	Format   string
 	Comments bool
@@ -37,7 +37,7 @@ type choice struct {
 	By string
 }
 
-// question asks for the two things that the repository does not tell.
+// question returns the question about the two things that the repository does not tell.
 func question(name string, files []string) *fermata.Ask {
 	preview := ""
 	for _, format := range []string{yaml, toml, jsonText} {
@@ -86,7 +86,7 @@ func decided(rc *fermata.ResumeContext) (choice, bool) {
 	return choice{}, false
 }
 
-// decider says who decided: time and rules never pass for people.
+// decider returns who decided, in words. A timeout or a rule is never presented as a person.
 func decider(r *fermata.Resolution) string {
 	switch {
 	case r.Status == fermata.TimedOut:
@@ -98,7 +98,7 @@ func decider(r *fermata.Resolution) string {
 	}
 }
 
-// render writes the settings. JSON has no comments, so there are none in it.
+// render returns the text of the file. JSON has no comments, so there are none in it.
 func render(values []setting, c choice) string {
 	var sb strings.Builder
 	if c.Format == jsonText {
@@ -127,7 +127,7 @@ func render(values []setting, c choice) string {
 	return sb.String()
 }
 
-// verify reads the file back and compares it with what it should say.
+// verify reads the file back and compares its values with the settings.
 func (a *agent) verify(file string, values []setting, c choice) error {
 	data, err := os.ReadFile(filepath.Join(a.dir, file))
 	if err != nil {
@@ -145,7 +145,7 @@ func (a *agent) verify(file string, values []setting, c choice) error {
 	return nil
 }
 
-// parse reads the plain form that render writes: a text for every key.
+// parse reads the plain form that render writes: a string for every key.
 func parse(text, format string) (map[string]string, error) {
 	got := map[string]string{}
 	if format == jsonText {
@@ -170,12 +170,12 @@ func parse(text, format string) (map[string]string, error) {
 	return got, nil
 }
 
-// draft is the section of the README before the answer.
+// draft returns the section of the README before the answer.
 func draft(name string) string {
 	return "\nDraft: " + name + " will read its settings from one file. Its format is being decided.\n"
 }
 
-// final is the section once the file is there.
+// final returns the section of the README when the file exists.
 func final(file string, values []setting) string {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, "\nThe settings are in `%s`.\n\n| setting | value | meaning |\n| --- | --- | --- |\n", file)

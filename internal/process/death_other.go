@@ -4,6 +4,5 @@ package process
 
 import "os/exec"
 
-// dieWithParent does nothing: only Linux ends a program with the one that
-// started it.
+// dieWithParent does nothing: only Linux ends a program together with the process that started it.
 func dieWithParent(*exec.Cmd) {}

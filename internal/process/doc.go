@@ -1,3 +1,2 @@
-// Package process runs a program with everything it starts, and leaves nothing
-// of it behind.
+// Package process runs a program with all processes that it starts, and leaves none of them behind.
 package process

@@ -4,8 +4,7 @@ package process
 
 import "os/exec"
 
-// ownGroup does nothing: elsewhere than on Unix only the program itself can be
-// stopped, and at once.
+// ownGroup does nothing: on systems other than Unix, only the program itself can be stopped, and only at once.
 func ownGroup(*exec.Cmd) {}
 
 func stopGroup(cmd *exec.Cmd) { killGroup(cmd) }

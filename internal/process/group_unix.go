@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// ownGroup lets the program lead a process group, so that all it starts can be
-// stopped with it. The group is a session of its own, without a terminal: a program
-// that shares the terminal of a person types into it and reads what they type.
+// ownGroup makes the program lead a process group, so that all processes that it starts can be stopped with it. The
+// group is a session of its own, without a terminal: a program that shares a person's terminal could write to it and
+// read what the person types.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	dieWithParent(cmd)
@@ -18,7 +18,7 @@ func ownGroup(cmd *exec.Cmd) {
 // stopGroup asks the whole group to stop.
 func stopGroup(cmd *exec.Cmd) { signalGroup(cmd, syscall.SIGTERM) }
 
-// killGroup ends what is left of the group.
+// killGroup kills the rest of the group.
 func killGroup(cmd *exec.Cmd) { signalGroup(cmd, syscall.SIGKILL) }
 
 func signalGroup(cmd *exec.Cmd, sig syscall.Signal) {

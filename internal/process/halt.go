@@ -7,19 +7,17 @@ import (
 	"time"
 )
 
-// ShortGrace is how long a program may take to stop when nothing that it does
-// counts any more.
+// ShortGrace is how long a program may take to stop when its work no longer counts.
 const ShortGrace = 400 * time.Millisecond
 
-// Halt is the cause for which a context ends, where the time that a program
-// then has to stop depends on the cause.
+// Halt is the cause for which a context ends, if the cause decides how long the program may take to stop.
 type Halt struct { //nolint:errname // it says why a program is stopped, and is no failure
 	// Why is the cause in words.
 	Why error
-	// Grace is how long the program may take to stop; 0 leaves it its own.
+	// Grace is how long the program may take to stop. 0 means the program's own grace.
 	Grace time.Duration
-	// Hurry is closed when the program, which is stopping already, has no more
-	// time than [ShortGrace]. Nil never is.
+	// Hurry is closed when the program, which is stopping already, must end within [ShortGrace]. If it is nil, this
+	// never happens.
 	Hurry <-chan struct{}
 }
 
@@ -29,17 +27,16 @@ func (h *Halt) Error() string { return h.Why.Error() }
 // Unwrap returns the cause.
 func (h *Halt) Unwrap() error { return h.Why }
 
-// GraceOf returns how long a program may take to stop that has its own grace,
-// once ctx has ended.
+// GraceOf returns how long a program with its own grace may take to stop after ctx has ended.
 func GraceOf(ctx context.Context, own time.Duration) time.Duration {
 	return haltOf(ctx).grace(cmp.Or(own, DefaultGrace))
 }
 
-// Hurried is closed when a program that stops for the end of ctx has no more
-// time; nil never is.
+// Hurried returns a channel that is closed when a program that stops at the end of ctx has no more time. The channel is
+// nil if that never happens.
 func Hurried(ctx context.Context) <-chan struct{} { return haltOf(ctx).Hurry }
 
-// haltOf returns why ctx ended; the zero Halt where that changes nothing.
+// haltOf returns the reason why ctx ended. It returns the zero Halt if the reason does not change the grace.
 func haltOf(ctx context.Context) *Halt {
 	var h *Halt
 	if ctx == nil || !errors.As(context.Cause(ctx), &h) {
@@ -48,8 +45,7 @@ func haltOf(ctx context.Context) *Halt {
 	return h
 }
 
-// awaitStop waits until a program that was told to stop has ended, or has no
-// time left.
+// awaitStop waits until a program that was told to stop has ended, or has no time left.
 func (p Program) awaitStop(ctx context.Context, ended <-chan struct{}) {
 	own := cmp.Or(p.Grace, DefaultGrace)
 	h := haltOf(ctx)

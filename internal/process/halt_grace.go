@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// grace returns how long a program may take to stop that has its own grace.
+// grace returns how long a program with its own grace may take to stop.
 func (h *Halt) grace(own time.Duration) time.Duration { return min(cmp.Or(h.Grace, own), own) }

@@ -4,6 +4,5 @@ package process
 
 import "time"
 
-// grace is wrong on purpose: the suites must find that a program which was
-// stopped goes on for as long as its own grace lasts.
+// grace is wrong on purpose: the suites must find that a stopped program goes on for as long as its own grace lasts.
 func (h *Halt) grace(own time.Duration) time.Duration { return own }

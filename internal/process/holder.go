@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// holderFile is the file of a run's folder that the run's worker holds.
+// holderFile is the file in a run's folder that the run's worker locks.
 const holderFile = "worker"
 
-// HoldRun lets this process hold the folder of a run until the returned function is
-// called. The system itself tells other processes who holds a folder, so nothing that an
-// agent writes into a file or an environment passes for it. The process must not open the
-// file itself once more: closing that would let go of the folder.
+// HoldRun makes this process hold the folder of a run until the returned function is called. The system itself tells
+// other processes which process holds a folder, so an agent cannot fake it with a file or an environment. This process
+// must not open the file again: closing it would release the folder.
 func HoldRun(folder string) (release func(), err error) {
 	file, err := os.OpenFile(filepath.Join(folder, holderFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -27,10 +26,9 @@ func HoldRun(folder string) (release func(), err error) {
 	return release, nil
 }
 
-// InRun reports whether this process was started, directly or by others, by the process
-// that holds the folder of a run. In a sandbox it is enough that the holder is out of
-// sight, and that the sandbox was made for this folder. Where that cannot be known, it
-// was not.
+// InRun reports whether this process descends from the process that holds the folder of a run. In a sandbox the holder
+// is out of sight; there it is enough that the sandbox was made for this folder. If this cannot be determined, InRun
+// returns false.
 func InRun(folder string) bool {
 	holder, err := holderOf(folder)
 	if err != nil {
@@ -42,16 +40,15 @@ func InRun(folder string) bool {
 	return isAncestor(holder)
 }
 
-// hiddenHolder is what a sandbox, which has its own processes, is told of a process outside.
+// hiddenHolder is the process id that a sandbox, which has its own processes, sees for a process outside.
 const hiddenHolder = 0
 
-// sandboxFile begins the names of the files of a run's folder that the first processes of
-// its sandboxes lock, each one of its own: the system tells only one holder of a file.
+// sandboxFile begins the names of the files that the first processes of the run's sandboxes lock. Each sandbox has a
+// file of its own, because the system tells only one holder of a file.
 const sandboxFile = "sandbox-"
 
-// isSandboxOf reports whether the first process of this sandbox has locked a file of the
-// folder. The program that makes sandboxes does so before it starts an agent, and no agent
-// can make that process do anything.
+// isSandboxOf reports whether the first process of this sandbox has locked a file of the folder. The program that makes
+// sandboxes does so before it starts an agent, and no agent can control that process.
 func isSandboxOf(folder string) bool {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -66,10 +63,10 @@ func isSandboxOf(folder string) bool {
 	})
 }
 
-// mostAncestors bounds the way up to the first process.
+// mostAncestors limits the search for an ancestor.
 const mostAncestors = 1000
 
-// isAncestor reports whether this process descends from another.
+// isAncestor reports whether this process descends from the process pid.
 func isAncestor(pid int) bool {
 	if pid <= 0 {
 		return false

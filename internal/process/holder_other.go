@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// hold does nothing: the system does not tell who holds a lock.
+// hold does nothing: the system does not tell which process holds a lock.
 func hold(*os.File) error { return nil }
 
-// holderOf knows of no holder.
+// holderOf always fails.
 func holderOf(string) (int, error) { return 0, errors.ErrUnsupported }
 
-// sandboxHolder knows of none either.
+// sandboxHolder always fails.
 func sandboxHolder(string, string) (int, error) { return 0, errors.ErrUnsupported }

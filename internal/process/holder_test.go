@@ -12,8 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// inRunEnv names the folder about which this test program, started again, tells whether
-// it belongs to its run.
+// inRunEnv names a folder. Started again with it, this test program says whether it belongs to the run of that folder.
 const inRunEnv = "TEST_IN_RUN"
 
 func TestMain(m *testing.M) {
@@ -29,8 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// holdForChild lets another process than the test hold a folder: one that ends up
-// beside the process that asks, not above it.
+// holdForChild makes a process other than the test hold a folder. That process is not an ancestor of the process that
+// asks.
 func holdForChild(folder string) {
 	if _, err := process.HoldRun(folder); err != nil {
 		panic(err)
@@ -47,7 +46,7 @@ func say(text string) {
 	}
 }
 
-// asked starts this program again, below a shell, and returns what it says.
+// asked starts this program again, below a shell, and returns its output.
 func asked(t *testing.T, folder string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -63,8 +62,8 @@ func asked(t *testing.T, folder string) string {
 	return string(out)
 }
 
-// Only what the holder of a folder started belongs to its run, as long as it holds it.
-// No file that an agent could write says so.
+// Only processes that the holder of a folder started belong to its run, and only while it holds the folder. An agent
+// cannot change that by writing a file.
 func TestOnlyTheHoldersProcessesAreInItsRun(t *testing.T) {
 	t.Parallel()
 	held, forged, empty := t.TempDir(), t.TempDir(), t.TempDir()
@@ -86,7 +85,7 @@ func TestOnlyTheHoldersProcessesAreInItsRun(t *testing.T) {
 	}
 }
 
-// A process that is no ancestor holds a folder in vain.
+// A holder that is no ancestor of the process does not count.
 func TestAnotherHolderProvesNothing(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

@@ -11,8 +11,7 @@ import (
 	"syscall"
 )
 
-// The one byte that a worker holds. No program locks it by chance, and a lock of the whole
-// file is another one.
+// The one byte that a worker locks. No program locks it by chance, and a lock of the whole file is a different one.
 const (
 	heldAt     = math.MaxInt32 - 19
 	heldLength = 1
@@ -24,17 +23,17 @@ func hold(file *os.File) error {
 	return syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &lock)
 }
 
-// errNotHeld says that no process holds exactly this lock.
+// errNotHeld means that no process holds exactly this lock.
 var errNotHeld = errors.New("no worker holds the folder")
 
-// holderOf is the process that holds the folder of a run.
+// holderOf returns the process that holds the folder of a run.
 func holderOf(folder string) (int, error) { return lockOf(folder, holderFile, heldByte()) }
 
-// sandboxHolder is the process that holds the file of a sandbox.
+// sandboxHolder returns the process that holds the file of a sandbox.
 func sandboxHolder(folder, name string) (int, error) { return lockOf(folder, name, wholeFile()) }
 
-// lockOf is the process that has exactly this lock on a file of a folder. The file itself
-// has to be there: a link may lead to what another program locked for its own purpose.
+// lockOf returns the process that has exactly this lock on a file of a folder. It does not follow a link: a link may
+// lead to a file that another program locked for its own purpose.
 func lockOf(folder, name string, want syscall.Flock_t) (int, error) {
 	file, err := os.OpenFile(filepath.Join(folder, name), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"sync/atomic"
 )
 
-// MarkEnv names the variable by which a program and all that it starts are known,
-// also what left its process group, as the shells of coding agents do.
+// MarkEnv names the variable that identifies a program and all processes that it starts. It also covers processes that
+// left the process group, as the shells of coding agents do.
 const MarkEnv = "FERMATA_PROCESS"
 
-// Mark is the beginning of the marks of all programs of this process.
+// Mark begins the marks of all programs that this process starts.
 var Mark = ownMark()
 
-// ownMark begins with that of the program which this process is a part of, if any.
+// ownMark returns a new mark. If a marked program started this process, the new mark begins with that program's mark.
 func ownMark() string {
 	own := strings.ToLower(rand.Text())
 	if outer := os.Getenv(MarkEnv); outer != "" {
@@ -26,12 +26,12 @@ func ownMark() string {
 
 var programs atomic.Int64
 
-// RunFolder is the pattern by which folders of runs are made, so that those which a
-// killed process left are known by its mark.
+// RunFolder is the pattern for the names of run folders. It contains the mark, so that the folders of a killed process
+// can be found.
 var RunFolder = RunFolderOf(Mark)
 
-// RunFolderOf is that pattern for the process with the mark.
+// RunFolderOf returns the pattern for the process with the mark.
 func RunFolderOf(mark string) string { return "fermata-run-" + mark + "-*" }
 
-// nextMark is the mark of a new program.
+// nextMark returns the mark of a new program.
 func nextMark() string { return Mark + "." + strconv.FormatInt(programs.Add(1), 10) }

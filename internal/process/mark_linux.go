@@ -11,22 +11,20 @@ import (
 	"time"
 )
 
-// How often processes are looked for that go on starting others, and the pause
-// that those which were killed get to end.
+// How often the system is searched again for processes that keep starting others, and how long killed ones get to end.
 const (
 	endTries = 100
 	endPause = 5 * time.Millisecond
 )
 
-// EndAll kills every process that has the mark, or one that begins with it, and
-// returns when none is left. They are known by the environment that they were
-// started with.
+// EndAll kills every process whose mark is the given one or one derived from it, and returns when none is left. It
+// finds the processes by the environment with which they were started.
 func EndAll(mark string) {
 	endEach(func(pid string) (bool, bool) { return isMarked(pid, mark) })
 }
 
-// endProgram kills what is left of a program with the mark: what has the mark, and what is in the program's session, where a process
-// stays that clears its environment.
+// endProgram kills the rest of a program: the processes with the mark, and those in the program's session. A process
+// that clears its environment stays in the session.
 func endProgram(mark string, leader int) {
 	session := strconv.Itoa(leader)
 	endEach(func(pid string) (is, unknown bool) {
@@ -37,7 +35,7 @@ func endProgram(mark string, leader int) {
 	})
 }
 
-// sessionOf returns the session of a process; "" if the process is gone, or is a zombie.
+// sessionOf returns the session of a process, or "" if the process is gone or is a zombie.
 func sessionOf(pid string) string {
 	fields, err := statOf(pid)
 	if err != nil || len(fields) <= statSession || bytes.ContainsAny(fields[statState], "ZX") {
@@ -46,7 +44,7 @@ func sessionOf(pid string) string {
 	return string(fields[statSession])
 }
 
-// endEach kills every process that is one of those, and returns when none is left.
+// endEach kills every process for which isOne is true, and returns when none is left.
 func endEach(isOne func(pid string) (is, unknown bool)) {
 	for range endTries {
 		if !killEach(isOne) {
@@ -56,7 +54,7 @@ func endEach(isOne func(pid string) (is, unknown bool)) {
 	}
 }
 
-// killEach kills those that are there, and reports whether any was, or may have been.
+// killEach kills the matching processes once, and reports whether there were any, or may have been.
 func killEach(isOne func(pid string) (is, unknown bool)) (found bool) {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -72,7 +70,7 @@ func killEach(isOne func(pid string) (is, unknown bool)) (found bool) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		// This comes before the environment. If another process gets the number meanwhile, it has a later start.
+		// Read the start before the environment. If another process gets the number meanwhile, it has a later start.
 		began := beginningOf(name)
 		is, unknown := isOne(name)
 		if is {
@@ -83,8 +81,8 @@ func killEach(isOne func(pid string) (is, unknown bool)) (found bool) {
 	return found
 }
 
-// kill kills the process with the number if its start is the given one. Another process may have the number by now, but
-// none gets it while the process is held.
+// kill kills the process with the number if it has the given start. Another process may have the number by now, but no
+// process gets it while held refers to the old one.
 func kill(pid int, began string) {
 	held, err := os.FindProcess(pid)
 	if err != nil {
@@ -96,8 +94,8 @@ func kill(pid int, began string) {
 	}
 }
 
-// beginningOf returns the start of a process in ticks of the kernel's clock, or "" if the process is gone. A process that
-// executes another program keeps its start.
+// beginningOf returns the start of a process in ticks of the kernel's clock, or "" if the process is gone. A process
+// that executes another program keeps its start.
 func beginningOf(pid string) string {
 	fields, err := statOf(pid)
 	if err != nil || len(fields) <= statBeginning {
@@ -106,7 +104,7 @@ func beginningOf(pid string) string {
 	return string(fields[statBeginning])
 }
 
-// isMarked reports whether the process has the mark, or that this cannot be known now.
+// isMarked reports whether the process has the mark, or whether this is unknown.
 func isMarked(pid, mark string) (marked, unknown bool) {
 	environ, unknown := environOf(pid)
 	for entry := range bytes.SplitSeq(environ, []byte{0}) {
@@ -121,8 +119,8 @@ func isMarked(pid, mark string) (marked, unknown bool) {
 const environTries = 10
 
 // environOf returns the environment of a process. It is unknown while the process executes another program (execve(2)):
-// the old environment is gone then, and the new one is not there. It is also unknown while a process ends: its memory is
-// gone before the process is.
+// the old environment is gone and the new one is not there yet. It is also unknown while a process ends, because its
+// memory disappears before the process does.
 func environOf(pid string) (environ []byte, unknown bool) {
 	for range environTries {
 		environ, err := readAtOnce(filepath.Join("/proc", pid, "environ"))
@@ -136,8 +134,8 @@ func environOf(pid string) (environ []byte, unknown bool) {
 	return nil, true
 }
 
-// readAtOnce reads a file with one call of read(2). If an environment is read in parts and the process executes another
-// program between them, the later parts are missing.
+// readAtOnce reads a file with one call of read(2). If an environment were read in parts and the process executed
+// another program in between, the later parts would be missing.
 func readAtOnce(path string) ([]byte, error) {
 	for size := 16 << 10; ; size *= 4 {
 		file, err := os.Open(path)
@@ -159,8 +157,8 @@ func readAtOnce(path string) ([]byte, error) {
 // kernelThread is PF_KTHREAD of the kernel's include/linux/sched.h.
 const kernelThread = 0x00200000
 
-// hasNoEnvironment reports whether the process surely has no environment. It is gone, it is a zombie or a thread of the
-// kernel, or its program was executed without one.
+// hasNoEnvironment reports whether the process surely has no environment: it is gone, it is a zombie or a kernel
+// thread, or its program was executed without one.
 func hasNoEnvironment(pid string) bool {
 	fields, err := statOf(pid)
 	if err != nil || len(fields) <= statEnvironmentEnd || bytes.ContainsAny(fields[statState], "ZX") {

@@ -21,8 +21,8 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// What a program starts in a session of its own ends with it, whether it ends by itself
-// or is stopped; what another program started goes on.
+// A process that a program starts in a session of its own ends with the program, whether the program ends by itself or
+// is stopped. A process of another program goes on.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	other, endOther := context.WithCancel(t.Context())
@@ -51,8 +51,8 @@ func TestNothingIsLeft(t *testing.T) {
 	patience.Receive(t, "the other program ends", ended)
 }
 
-// A program leads a session of its own, which has no terminal: it types nothing into the terminal of a person, and reads nothing
-// there.
+// A program leads a session of its own, without a terminal. So it writes nothing to a person's terminal, and reads
+// nothing there.
 func TestAProgramHasNoTerminal(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -65,13 +65,15 @@ func TestAProgramHasNoTerminal(t *testing.T) {
 	}
 }
 
-// ownSession starts a program in a session of its own; noEnvironment starts it in another process group, and without the mark.
+// ownSession starts a program in a session of its own. noEnvironment starts it in another process group, without the
+// mark.
 const (
 	ownSession    = "setsid"
 	noEnvironment = "env -i"
 )
 
-// leaves runs a program that starts another one, as said. That one holds the pipe, whose other end is returned.
+// leaves runs a program that starts another one in the way of how. The other one holds the pipe, whose read end is
+// returned.
 func leaves(ctx context.Context, t *testing.T, how, then string) (pipe *os.File, ended <-chan struct{}) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "alive")
@@ -102,13 +104,13 @@ func leaves(ctx context.Context, t *testing.T, how, then string) (pipe *os.File,
 	return file, done
 }
 
-// A process that executes other programs all the time is never taken for a process without the mark.
+// A process that keeps executing other programs is never taken for a process without the mark.
 func TestAMarkIsNeverLost(t *testing.T) {
 	t.Parallel()
 	again := filepath.Join(t.TempDir(), "again")
 	script.Write(t, again, `exec "$0"`)
-	// Programs of this process have other marks. Tests that end them leave this one alone. The mark is the last variable,
-	// as it is in a run.
+	// Programs of this process have other marks, so tests that end them do not touch this one. The mark is the last
+	// variable, as it is in a run.
 	cmd := exec.Command(again)
 	cmd.Env = []string{"LONG=" + strings.Repeat("x", 20_000), process.MarkEnv + "=of-a-test"}
 	if err := cmd.Start(); err != nil {
@@ -125,7 +127,7 @@ func TestAMarkIsNeverLost(t *testing.T) {
 	_ = cmd.Wait()
 }
 
-// A process that was killed is not taken for gone before it has ended, although its environment is gone sooner.
+// A killed process is not taken for gone before it has ended, although its environment disappears sooner.
 func TestAProcessThatEndsIsNotGone(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("sh", "-c", `exec 3>"$1"; rm "$1"; head -c 64000000 /dev/zero >&3; echo; exec cat`, "sh", filepath.Join(t.TempDir(), "large"))
@@ -158,7 +160,7 @@ func TestAProcessThatEndsIsNotGone(t *testing.T) {
 	_ = cmd.Wait()
 }
 
-// A process without an environment has no mark, and that is known.
+// A process without an environment has no mark, and this is not reported as unknown.
 func TestAProcessWithoutAnEnvironment(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("cat")
@@ -181,7 +183,7 @@ func TestAProcessWithoutAnEnvironment(t *testing.T) {
 	}
 }
 
-// A process that is about to run another program has no environment for a moment. It ends all the same.
+// A process that is about to execute another program has no environment for a moment. It is ended all the same.
 func TestNothingIsLeftThatStartsAnotherProgram(t *testing.T) {
 	t.Parallel()
 	for range 20 {
@@ -189,7 +191,7 @@ func TestNothingIsLeftThatStartsAnotherProgram(t *testing.T) {
 		if err := syscall.Mkfifo(name, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		// It runs the same program anew for ever, in a session of its own.
+		// The script executes itself for ever, in a session of its own.
 		again := filepath.Join(t.TempDir(), "again")
 		script.Write(t, again, `exec "$0"`)
 		begin := `setsid sh -c 'exec 3>"$1"; echo $$ >&3; exec "$2"' sh "$1" "$2" & until [ -s "$3" ]; do sleep 0.01; done`

@@ -2,8 +2,7 @@
 
 package process
 
-// EndAll does nothing: only Linux tells with which environment a process was
-// started.
+// EndAll does nothing: only Linux tells with which environment a process was started.
 func EndAll(string) {}
 
 // endProgram does nothing either.

@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// errNoParent says that the system's record of a process cannot be read.
+// errNoParent means that the system's record of a process has no parent.
 var errNoParent = errors.New("the process has no parent that is known")
 
-// parentOf is the process that started another.
+// parentOf returns the parent of a process.
 func parentOf(pid int) (int, error) {
 	fields, err := statOf(strconv.Itoa(pid))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// parentOf is the process that started another.
+// parentOf returns the parent of a process.
 func parentOf(pid int) (int, error) {
 	out, err := exec.CommandContext(context.Background(), "/bin/ps", "-o", "ppid=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {

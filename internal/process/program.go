@@ -14,39 +14,37 @@ import (
 // DefaultGrace is how long a program may take to stop.
 const DefaultGrace = 10 * time.Second
 
-// After the program ended, something that left its process group may hold its
-// output open. It is read as long as it comes within drainTime, and for
-// longestDrain at most.
+// After the program has ended, a process that left its process group may keep its output open. The output is read until
+// none comes for drainTime, and for longestDrain at most.
 const (
 	drainTime    = 3 * time.Second
 	longestDrain = 30 * time.Second
 )
 
-// Program is a program to run, with all that it starts.
+// Program is a program to run, with all processes that it starts.
 type Program struct {
-	// Argv is the program and its arguments; Env is its whole environment.
+	// Argv is the program and its arguments. Env is its whole environment.
 	Argv, Env []string
-	// Dir is the working directory; Folder, where it is not empty, holds files that
-	// the program and the one who runs it share.
+	// Dir is the working directory. Folder, if not empty, holds files that the program shares with its caller.
 	Dir, Folder string
-	// Stdin is what it reads; nil is nothing.
+	// Stdin is the standard input. nil means no input.
 	Stdin *os.File
-	// Stdout and Stderr take its output. They must not fail.
+	// Stdout and Stderr take the output. They must not fail.
 	Stdout, Stderr io.Writer
-	// Grace is how long it may take to stop; 0 means [DefaultGrace].
+	// Grace is how long the program may take to stop. 0 means [DefaultGrace].
 	Grace time.Duration
-	// Life, where it is not nil, may end while the program stops for the end of
-	// its own context: the cause of either can shorten the grace.
+	// Life, if not nil, may end while the program is stopping because ctx of Run ended. The cause of either can shorten
+	// the grace.
 	Life context.Context //nolint:containedctx // it is watched beside the one of the call
-	// Ended is called once the program itself has ended; nil is not.
+	// Ended, if not nil, is called once the program itself has ended.
 	Ended func()
 }
 
-// Run runs the program until it and everything that it started has ended, and
-// all of its output was passed on. When ctx ends, its process group gets SIGTERM, and
-// SIGKILL after the grace, which a [Halt] as the cause shortens; what left the group is killed with the rest, on Linux. The
-// program dies with this process, but not what it started: see [EndAll]. With a ctx
-// of [InSandbox] it runs there. The error says why it could not be started.
+// Run runs the program until it and all processes that it started have ended, and all output was passed on. When ctx
+// ends, the process group gets SIGTERM, and SIGKILL after the grace. A [Halt] as the cause shortens the grace. On
+// Linux, processes that left the group are killed as well. The program dies with this process, but the processes that
+// it started do not: see [EndAll]. If ctx comes from [InSandbox], the program runs in that sandbox. The error says why
+// the program could not be started.
 func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
 	argv := p.Argv
 	if s := sandboxOf(ctx); s != nil {
@@ -93,8 +91,7 @@ func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
 	return cmd.ProcessState, nil
 }
 
-// await waits for the program and stops it when ctx ends. Whatever it leaves
-// behind in its group is killed.
+// await waits for the program and stops it when ctx ends. Then it kills the processes that are left in the group.
 func (p Program) await(ctx context.Context, cmd *exec.Cmd) {
 	ended := make(chan struct{})
 	go func() {
@@ -116,7 +113,7 @@ func (p Program) await(ctx context.Context, cmd *exec.Cmd) {
 // output carries one stream of a program.
 type output struct {
 	to io.Writer
-	// last is when draining ends; nil while the program runs.
+	// last is when draining ends at the latest. It is nil while the program runs.
 	last        atomic.Pointer[time.Time]
 	read, write *os.File
 	copied      chan struct{}
@@ -139,14 +136,14 @@ func (o *output) copy() {
 	}()
 }
 
-// Write passes a piece on. While draining, each gives the next one time to come.
+// Write passes a piece on. While draining, each piece extends the time for the next one.
 func (o *output) Write(p []byte) (int, error) {
 	n, err := o.to.Write(p)
 	o.extend()
 	return n, err
 }
 
-// extend moves the end of draining, up to its last instant.
+// extend extends the time for draining, up to its last instant.
 func (o *output) extend() {
 	if last := o.last.Load(); last != nil {
 		next := time.Now().Add(drainTime)
@@ -157,7 +154,7 @@ func (o *output) extend() {
 	}
 }
 
-// drain waits for the end of the stream, but not for ever.
+// drain waits for the end of the stream, for longestDrain at most.
 func (o *output) drain() {
 	last := time.Now().Add(longestDrain)
 	o.last.Store(&last)

@@ -14,21 +14,22 @@ import (
 	"strings"
 )
 
-// Sandbox is what a program sees of the machine, apart from what everybody may
-// read: the homes, the temporary folders and the sockets of the machine are not
-// there, and it can write nothing but what is named. It has its own processes.
+// Sandbox describes what a program sees of the machine. Homes, temporary folders and sockets are hidden, unless they
+// are named here. The rest of what every user may read is visible. The program can write only what is named here. It
+// has its own process ids.
 type Sandbox struct {
-	// Program is bubblewrap.
+	// Program is the path of bubblewrap.
 	Program string
-	// Hide are further folders that the program does not see, even if it sees a folder around them.
+	// Hide lists further folders that the program does not see, even inside a folder that it sees.
 	Hide []string
-	// Read and Write are files and folders that are there all the same; one that
-	// does not exist is left out. A path in both can only be read.
+	// Read and Write list files and folders that are visible all the same. A path that does not exist is left out. A
+	// path in both can only be read.
 	Read, Write []string
-	// Programs are the absolute paths of programs, and of links to programs. They are seen even if their folder is hidden.
+	// Programs lists the absolute paths of programs, and of links to programs. They are visible even if their folder is
+	// hidden.
 	Programs []string
-	// Masks and Copies are files and folders, by the path at which they are seen instead of what is there. Those of
-	// Copies can be written.
+	// Masks and Copies map a path to the file or folder that the program sees there instead. Those of Copies can be
+	// written.
 	Masks, Copies map[string]string
 	// Offline takes the network away.
 	Offline bool
@@ -40,18 +41,18 @@ var hidden = []string{"/home", "/root", "/tmp", "/var/tmp", "/run", "/mnt", "/me
 // sandboxKey is the key of the sandbox in a context.
 type sandboxKey struct{}
 
-// InSandbox lets the programs that are run with the context run in a sandbox.
+// InSandbox returns a context whose programs run in the sandbox.
 func InSandbox(ctx context.Context, s *Sandbox) context.Context {
 	return context.WithValue(ctx, sandboxKey{}, s)
 }
 
-// sandboxOf returns the sandbox of a context; nil is none.
+// sandboxOf returns the sandbox of a context, or nil.
 func sandboxOf(ctx context.Context) *Sandbox {
 	s, _ := ctx.Value(sandboxKey{}).(*Sandbox)
 	return s
 }
 
-// With returns the sandbox with all that the other one adds.
+// With returns the sandbox with everything that the other one adds.
 func (s *Sandbox) With(other Sandbox) *Sandbox {
 	both := *s
 	both.Hide = slices.Concat(s.Hide, other.Hide)
@@ -61,7 +62,7 @@ func (s *Sandbox) With(other Sandbox) *Sandbox {
 	return &both
 }
 
-// mergeMaps returns what is in either map; where both have a key, it is that of b.
+// mergeMaps returns the entries of both maps. If both have a key, the value of b is used.
 func mergeMaps(a, b map[string]string) map[string]string {
 	both := map[string]string{}
 	maps.Copy(both, a)
@@ -69,10 +70,9 @@ func mergeMaps(a, b map[string]string) map[string]string {
 	return both
 }
 
-// command returns the command that runs p in the sandbox. The worker ends programs
-// with a signal to their process group. The sandbox itself ignores it, because the
-// program would be killed with the sandbox before it could stop. Its first process locks
-// the file known, where there is one.
+// command returns the command that runs p in the sandbox. The worker ends programs with a signal to their process
+// group. The sandbox itself ignores the signal: if it died, the program would be killed before it could stop. The first
+// process of the sandbox locks the file known, if that is not empty.
 func (s *Sandbox) command(p Program, known string) []string {
 	args := []string{
 		"--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL",
@@ -108,8 +108,7 @@ func (s *Sandbox) hiddenFolders() []string {
 	return slices.Compact(there)
 }
 
-// makeKnown makes the file by which the sandbox of a program is known to be that of a
-// run; none where the program has no folder.
+// makeKnown makes the file that shows that a sandbox belongs to a run. It makes none if the program has no folder.
 func makeKnown(p Program) (string, error) {
 	if p.Folder == "" {
 		return "", nil
@@ -121,12 +120,12 @@ func makeKnown(p Program) (string, error) {
 	return file.Name(), file.Close()
 }
 
-// contains reports whether a path is a folder or lies in it.
+// contains reports whether the path is the folder or lies in it.
 func contains(folder, path string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// mount is a file or a folder that a program sees, or a folder that it does not see.
+// mount is a file or folder that a program sees, or a folder that is hidden from it.
 type mount struct{ kind, from, at string }
 
 // The kinds of a mount, as bubblewrap calls them.
@@ -137,7 +136,7 @@ const (
 	linksTo = "--symlink"
 )
 
-// args are the arguments of bubblewrap.
+// args returns the arguments of bubblewrap for the mount.
 func (m mount) args() []string {
 	if m.kind == hides {
 		return []string{m.kind, m.at}
@@ -145,8 +144,8 @@ func (m mount) args() []string {
 	return []string{m.kind, m.from, m.at}
 }
 
-// mounts returns what is hidden and what is seen, the outer folders first: what lies in a folder is laid over it. So a hidden
-// folder stays hidden inside one that is seen. Of two mounts at one place the last holds.
+// mounts returns the hidden and the visible paths, the outer folders first, because an inner mount is laid over the
+// outer one. So a hidden folder stays hidden inside a visible one. Of two mounts at one place, the last one counts.
 func (s *Sandbox) mounts(folder string) []mount {
 	var all []mount
 	for _, dir := range s.hiddenFolders() {
@@ -170,7 +169,7 @@ func isHidden(laid []mount, path string) bool {
 			return m.kind == hides
 		}
 	}
-	// A sandbox has a /dev and a /proc of its own.
+	// A sandbox has its own /dev and /proc.
 	return contains("/dev", path) || contains("/proc", path)
 }
 
@@ -180,7 +179,7 @@ func (s *Sandbox) OnlyReads(path string) bool {
 	return slices.ContainsFunc(only, func(folder string) bool { return contains(folder, path) })
 }
 
-// openedMounts returns what is seen although a folder around it may be hidden.
+// openedMounts returns the paths that are visible although a folder around them may be hidden.
 func (s *Sandbox) openedMounts(folder string) []mount {
 	var all []mount
 	add := func(kind, from, at string) {
@@ -207,8 +206,7 @@ func (s *Sandbox) openedMounts(folder string) []mount {
 	return all
 }
 
-// nameService is the file by which names of hosts are found, where it lies in a
-// folder that is hidden.
+// nameService returns the file that configures host names, if it lies in a hidden folder.
 func nameService() string {
 	at, err := filepath.EvalSymlinks("/etc/resolv.conf")
 	if err != nil || !contains("/run", at) {
@@ -217,8 +215,8 @@ func nameService() string {
 	return at
 }
 
-// FindSandbox returns the program that makes sandboxes, after it made one. The
-// error says why there can be none here.
+// FindSandbox returns the path of the program that makes sandboxes, after a test of it. The error says why this machine
+// cannot make a sandbox.
 func FindSandbox(ctx context.Context) (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", errors.New("only Linux has sandboxes")

@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// sandboxed runs a script in a sandbox that was made for a folder, and returns what it
-// says. In it, "$SELF" is this test program, which tells whether it is in the run.
+// sandboxed runs a script in a sandbox that was made for the folder own, and returns the output. In the sandbox,
+// "$SELF" is this test program, which says whether it is in the run of the folder asked.
 func sandboxed(t *testing.T, own, asked, script string) string {
 	t.Helper()
 	program, err := process.FindSandbox(t.Context())
@@ -38,10 +38,10 @@ func sandboxed(t *testing.T, own, asked, script string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// ask lets the test program tell whether it is in the run.
+// ask makes the test program say whether it is in the run.
 const ask = `"$SELF"; true`
 
-// Of a folder of PATH that is hidden, only the programs are opened, and never more than a sandbox begins with at once.
+// In a hidden folder of PATH, only the programs become visible, and never more than a sandbox can start with.
 func TestOnlyProgramsOfAFolderAreOpened(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -68,14 +68,13 @@ func TestOnlyProgramsOfAFolderAreOpened(t *testing.T) {
 	}
 }
 
-// Another process namespace hides the worker. Only what runs in the sandbox that the
-// worker made for the folder is in its run all the same.
+// Another process namespace hides the worker. Only processes in the sandbox that the worker made for the folder count
+// as part of its run all the same.
 func TestOnlyItsSandboxIsInTheRun(t *testing.T) {
 	t.Parallel()
 	const inRun = "in the run"
 	for name, tt := range map[string]struct {
-		// held says that the worker holds the folder; another, that the sandbox is one of
-		// another run.
+		// held is true if the worker holds the folder. another is true if the sandbox belongs to another run.
 		held, another bool
 		script, want  string
 	}{
@@ -108,7 +107,7 @@ func TestOnlyItsSandboxIsInTheRun(t *testing.T) {
 	}
 }
 
-// Two programs of one run may run at once, each in its sandbox.
+// Two programs of one run may run at the same time, each in its own sandbox.
 func TestTwoSandboxesOfARun(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -133,7 +132,7 @@ func TestTwoSandboxesOfARun(t *testing.T) {
 	}
 }
 
-// holdBeside lets a process beside the one that asks hold the folder.
+// holdBeside makes a process that is no ancestor of the asking one hold the folder.
 const holdBeside = `mkfifo "$FOLDER/said"
 	sleep 1000 | env TEST_HOLD="$FOLDER" "$SELF" >"$FOLDER/said" & read held <"$FOLDER/said"; test "$held" = held || echo "nobody holds it"
 	`

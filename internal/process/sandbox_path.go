@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// maxPathPrograms bounds the programs that OpenPath opens one by one: the time in which a sandbox begins grows with the
-// square of their number, to a third of a second at 400.
+// maxPathPrograms limits the programs that OpenPath makes visible one by one. The time to start a sandbox grows with
+// the square of their number, to a third of a second at 400.
 const maxPathPrograms = 400
 
-// OpenPath shows the programs in those folders of the variable PATH that are hidden. It shows the programs that are there now,
-// and nothing else in these folders. It returns the folders that it left out because they hold too many programs.
+// OpenPath makes the programs in those folders of the variable PATH visible that are hidden. It shows the programs that
+// are there now, and nothing else in these folders. It returns the folders that it left out because they hold too many
+// programs.
 func (s *Sandbox) OpenPath(folders []string) (left []string) {
 	laid := s.mounts("")
 	for _, folder := range folders {
@@ -37,7 +38,7 @@ func (s *Sandbox) OpenPath(folders []string) (left []string) {
 	return left
 }
 
-// programsIn returns the paths of the programs in a folder: files that can be run, and links to such files.
+// programsIn returns the paths of the programs in a folder: executable files, and links to such files.
 func programsIn(folder string) []string {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -53,8 +54,8 @@ func programsIn(folder string) []string {
 	return programs
 }
 
-// programMounts returns mounts for the programs that the other mounts hide. A link stays a link, because a program may find its
-// other files by its own place.
+// programMounts returns mounts for the programs that the other mounts hide. A link stays a link, because a program may
+// find its other files by the path of its own file.
 func (s *Sandbox) programMounts(laid []mount) []mount {
 	var all []mount
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(s.Programs))) {

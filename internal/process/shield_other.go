@@ -2,6 +2,6 @@
 
 package process
 
-// Shield does nothing: elsewhere than on Linux, agents that run as the same user can
-// read what this process has.
+// Shield does nothing: on systems other than Linux, agents that run as the same user can read the memory and the
+// environment of this process.
 func Shield() error { return nil }

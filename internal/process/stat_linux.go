@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// Where fields stand in what statOf returns (proc_pid_stat(5) counts two more: the process id and the name).
+// Indices of the fields that statOf returns (proc_pid_stat(5) counts two more: the process id and the name).
 const (
 	statState            = 0
 	statParent           = 1
@@ -18,8 +18,8 @@ const (
 	statEnvironmentEnd   = 48
 )
 
-// statOf returns the fields of /proc/PID/stat behind the name (proc_pid_stat(5)): the state, the parent, and so on.
-// The name stands in parentheses and may hold any character.
+// statOf returns the fields of /proc/PID/stat after the name (proc_pid_stat(5)): the state, the parent, and so on. The
+// name stands in parentheses and may contain any character.
 func statOf(pid string) ([][]byte, error) {
 	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 	if err != nil {

@@ -1,6 +1,4 @@
-// Package rehearsal tries whether an agent program behaves as Fermata expects:
-// it is stopped when it asks, resumed with the answer, and, where the program
-// can, has a call put off and gets the answer as what that call returns. The
-// program is sealed off: its home is a folder that is thrown away, and what it
-// takes for its model follows a script.
+// Package rehearsal checks whether an agent program behaves as Fermata expects: it stops when it asks, and is resumed
+// with the answer. If the program can defer a call, that call returns the answer. The program is sealed off: its home
+// is a temporary folder, and a scripted model replaces its model.
 package rehearsal

@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 )
 
-// Play rehearses a stop, a resume, a deferred call, and a rule that denies everything. A step that fails ends it: what follows
-// from it is not tried. The error says what kept it from being played.
+// Play rehearses a stop, a resume, a deferred call, and a rule that denies everything. After a failed step, the steps
+// that depend on it are not played. The error says why the rehearsal could not be played.
 func (s *Stage) Play(ctx context.Context) ([]Step, error) {
 	steps, err := s.question(ctx)
 	if err != nil || steps[len(steps)-1].Status == Fail {
@@ -31,11 +31,10 @@ func (s *Stage) Play(ctx context.Context) ([]Step, error) {
 	return steps, err
 }
 
-// deniedReason is what the agent reads of each call.
+// deniedReason is the reason that the agent reads for each denied call.
 const deniedReason = "the rehearsal denies everything"
 
-// denial lets the agent act in every way while a rule denies everything. It comes last:
-// the rule stays.
+// denial makes the agent act in every way while a rule denies everything. It comes last, because the rule stays.
 func (s *Stage) denial(ctx context.Context) (Step, error) {
 	step := Step{Name: "deny"}
 	_, err := s.Person.AddGateRule(ctx, fermata.NewGateRule{Tool: "*", Decision: fermata.GateDeny, Reason: deniedReason})
@@ -57,7 +56,7 @@ func (s *Stage) denial(ctx context.Context) (Step, error) {
 	return step, nil
 }
 
-// wantDenied wants every call of the task to have been denied by the rule.
+// wantDenied returns an error unless the rule denied every call of the task.
 func (s *Stage) wantDenied(task *fermata.Task) error {
 	if _, err := os.Stat(filepath.Join(s.Folder, task.ID, deniedFile)); err == nil {
 		return &stepError{"it acted against a rule that denies everything", task}
@@ -74,7 +73,7 @@ func (s *Stage) wantDenied(task *fermata.Task) error {
 	return nil
 }
 
-// question lets the agent ask by Fermata's tool.
+// question makes the agent ask with Fermata's tool.
 func (s *Stage) question(ctx context.Context) ([]Step, error) {
 	stop, resume := Step{Name: "stop"}, Step{Name: "resume"}
 	waiting, run, err := s.playUntilStopped(ctx, askTitle)
@@ -97,7 +96,7 @@ func (s *Stage) question(ctx context.Context) ([]Step, error) {
 	return []Step{stop, resume}, nil
 }
 
-// deferral lets the agent ask by its own tool.
+// deferral makes the agent ask with its own tool.
 func (s *Stage) deferral(ctx context.Context) (Step, error) {
 	step := Step{Name: "defer"}
 	waiting, _, err := s.playUntilStopped(ctx, deferTitle)
@@ -119,7 +118,7 @@ func (s *Stage) deferral(ctx context.Context) (Step, error) {
 	return step, nil
 }
 
-// stepError is a step that went wrong: what happened, and in which task.
+// stepError describes a step that went wrong: what happened, and in which task.
 type stepError struct {
 	detail string
 	task   *fermata.Task
@@ -127,7 +126,7 @@ type stepError struct {
 
 func (e *stepError) Error() string { return e.detail }
 
-// fail makes a failed step of trouble. Any other error is not the agent's.
+// fail turns a stepError into a failed step. Any other error is not the agent's fault and is returned.
 func (s *Stage) fail(ctx context.Context, step Step, err error) ([]Step, error) {
 	t, ok := errors.AsType[*stepError](err)
 	if !ok {
@@ -138,8 +137,7 @@ func (s *Stage) fail(ctx context.Context, step Step, err error) ([]Step, error) 
 	return []Step{step}, err
 }
 
-// playUntilStopped gives the agent a task and waits until it has asked and its process has
-// ended.
+// playUntilStopped gives the agent a task and waits until the agent has asked and its process has ended.
 func (s *Stage) playUntilStopped(ctx context.Context, title string) (*fermata.Task, *fermata.Run, error) {
 	task, err := s.Person.CreateTask(ctx, fermata.NewTask{Title: title, Runner: s.Program})
 	if err != nil {
@@ -167,7 +165,7 @@ func (s *Stage) playUntilStopped(ctx context.Context, title string) (*fermata.Ta
 	return task, run, nil
 }
 
-// describeLate says how far an agent came that did not stop in time.
+// describeLate describes how far an agent came that did not stop in time.
 func (s *Stage) describeLate(task *fermata.Task) string {
 	switch {
 	case task.PendingQuestionID != "" || s.conversationOf(wentOn) != nil:
@@ -179,7 +177,7 @@ func (s *Stage) describeLate(task *fermata.Task) string {
 	}
 }
 
-// answered answers the question and waits until the agent is done, having been told it.
+// answered answers the question and waits until the agent, which is told the answer, is done.
 func (s *Stage) answered(ctx context.Context, waiting *fermata.Task, rule string) (*fermata.Task, error) {
 	if _, err := s.Person.Answer(ctx, waiting.PendingQuestion.ID, fermata.Answer{Answer: colour}); err != nil {
 		return nil, err

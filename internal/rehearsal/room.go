@@ -10,7 +10,7 @@ import (
 // Env is the whole environment of an agent program, as NAME=value.
 type Env []string
 
-// Names returns the names of the variables, to be passed on by a worker.
+// Names returns the names of the variables, so that a worker can pass them on.
 func (e Env) Names() []string {
 	names := make([]string, 0, len(e))
 	for _, v := range e {
@@ -20,12 +20,11 @@ func (e Env) Names() []string {
 	return names
 }
 
-// Room is where agent programs run, sealed off from the user's own
-// configuration, sessions and keys.
+// Room holds the folders in which agent programs run, sealed off from the user's own configuration, sessions and keys.
 type Room struct {
 	// URL is the address of the scripted model.
 	URL string
-	// Home, Work and Temp are the programs' folders; they start in Work.
+	// Home, Work and Temp are the programs' folders. The programs start in Work.
 	Home, Work, Temp string
 }
 
@@ -42,8 +41,7 @@ func NewRoom(base, url string) (*Room, error) {
 	return r, nil
 }
 
-// Env returns the environment of a program by its name, and writes its
-// configuration.
+// Env returns the environment of the program with that name, and writes its configuration.
 func (r *Room) Env(program string) (Env, error) {
 	switch program {
 	case "claude":
@@ -59,7 +57,7 @@ func (r *Room) Env(program string) (Env, error) {
 	}
 }
 
-// common is what every program gets.
+// common returns the variables that every program gets.
 func (r *Room) common() Env {
 	return Env{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + r.Home, "TMPDIR=" + r.Temp, "LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1",
@@ -68,7 +66,7 @@ func (r *Room) common() Env {
 	}
 }
 
-// claude is the environment of Claude Code.
+// claude returns the environment of Claude Code.
 func (r *Room) claude() Env {
 	return append(r.common(),
 		"ANTHROPIC_BASE_URL="+r.URL, "ANTHROPIC_API_KEY=sk-dummy", "CLAUDE_CODE_TMPDIR="+r.Temp,
@@ -76,7 +74,7 @@ func (r *Room) claude() Env {
 	)
 }
 
-// codexConfig knows no provider but the scripted one.
+// codexConfig names only the scripted provider.
 const codexConfig = `model = "scripted"
 model_provider = "local"
 approval_policy = "never"
@@ -95,14 +93,14 @@ stream_max_retries = 0
 enabled = false
 `
 
-// codex is the environment of Codex. It writes its configuration.
+// codex returns the environment of Codex, and writes its configuration.
 func (r *Room) codex() (Env, error) {
 	home := filepath.Join(r.Home, ".codex")
 	err := write(filepath.Join(home, "config.toml"), fmt.Sprintf(codexConfig, r.URL))
 	return append(r.common(), "CODEX_HOME="+home, "DUMMY_KEY=sk-dummy"), err
 }
 
-// openCodeConfig knows no provider but the scripted one.
+// openCodeConfig names only the scripted provider.
 const openCodeConfig = `{
   "autoupdate": false, "share": "disabled",
   "model": "local/scripted", "small_model": "local/scripted", "enabled_providers": ["local"],
@@ -113,9 +111,9 @@ const openCodeConfig = `{
 }
 `
 
-// openCode is the environment of opencode. It writes its configuration. A plugin lets
-// opencode install a package before anything else, which without a network takes more than a minute
-// unless it is told that there is none; it does without.
+// openCode returns the environment of opencode, and writes its configuration. A plugin makes opencode install a package
+// first. Without a network this takes more than a minute, unless opencode is told that it is offline. It works without
+// the package.
 func (r *Room) openCode() (Env, error) {
 	err := write(filepath.Join(r.Home, ".config", "opencode", "opencode.json"), fmt.Sprintf(openCodeConfig, r.URL))
 	return append(r.common(),
@@ -124,7 +122,7 @@ func (r *Room) openCode() (Env, error) {
 	), err
 }
 
-// geminiConfig lets the program start without a question.
+// geminiConfig lets the program start without a prompt.
 const geminiConfig = `{
   "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
   "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false},
@@ -132,7 +130,7 @@ const geminiConfig = `{
 }
 `
 
-// gemini is the environment of Gemini CLI. It writes its configuration.
+// gemini returns the environment of Gemini CLI, and writes its configuration.
 func (r *Room) gemini() (Env, error) {
 	err := write(filepath.Join(r.Home, ".gemini", "settings.json"), geminiConfig)
 	return append(r.common(), "GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL="+r.URL), err

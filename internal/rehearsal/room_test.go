@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/rehearsal"
 )
 
-// Not parallel: it changes the environment.
+// This test changes the environment, so it does not run in parallel.
 func TestNothingOfTheUserIsHandedOn(t *testing.T) {
 	const secret = "of the user"
 	for _, name := range []string{

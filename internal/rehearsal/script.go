@@ -2,18 +2,17 @@ package rehearsal
 
 import "github.com/fermata-hq/fermata/internal/scriptedmodel"
 
-// The tasks of a rehearsal. Their titles are in what the agent is told, and so
-// tell the script which of them it plays.
+// The titles of the tasks of a rehearsal. The agent is told them, so the script knows by them which task it plays.
 const (
 	askTitle   = "Rehearse a question"
 	deferTitle = "Rehearse a call that is put off"
 	denyTitle  = "Rehearse what is denied"
 )
 
-// colour is the answer to either question. Neither title has it in it.
+// colour is the answer to both questions. It occurs in no title.
 const colour = "vermilion"
 
-// Names of rules, which say how far the agent came.
+// Names of rules. They show how far the agent came.
 const (
 	asked    = "asked"
 	answered = "answered"
@@ -24,9 +23,9 @@ const (
 	wentOn   = "went on"
 )
 
-// Script is what the model says to an agent program: it asks as its first deed,
-// once with Fermata's tool, and once with its own where the runner can put that call
-// off. If it is not stopped then, the next reply never comes.
+// Script returns the replies of the model to an agent program. The model asks in its first turn: once with Fermata's
+// tool, and once with the program's own tool, if the runner can defer that call. If the agent is not stopped then, the
+// next reply is held back for ever.
 func Script(program string) scriptedmodel.Script {
 	first := 0
 	type object = map[string]any
@@ -34,7 +33,7 @@ func Script(program string) scriptedmodel.Script {
 	say := scriptedmodel.Say("The rehearsal is over: " + colour + ".")
 	tool := "~ask_user"
 	if program == "gemini" {
-		tool = "~ask_person" // it hides every tool called ask_user when there is no terminal
+		tool = "~ask_person" // without a terminal, gemini hides every tool called ask_user
 	}
 	return scriptedmodel.Script{Rules: append(deniedRules(program), []scriptedmodel.Rule{
 		{Name: answered, When: scriptedmodel.When{Any: askTitle, Last: "Answered by"}, Reply: say},
@@ -51,10 +50,10 @@ func Script(program string) scriptedmodel.Script {
 	}...)}
 }
 
-// deniedFile is what the agent would make if it were not denied everything.
+// deniedFile is the file that the agent would make if it were not denied everything.
 const deniedFile = "denied.txt"
 
-// deniedCalls are calls of a program that act: a command, a file, the network.
+// deniedCalls returns calls of the program that act: a command, a file, the network.
 func deniedCalls(program string) []scriptedmodel.Part {
 	type object = map[string]any
 	const command, page = "touch " + deniedFile, "http://127.0.0.1:9/"
@@ -80,7 +79,7 @@ func deniedCalls(program string) []scriptedmodel.Part {
 	}
 }
 
-// deniedRules let the agent act in one way after the other, and then give up.
+// deniedRules make the agent act in one way after the other, and then give up.
 func deniedRules(program string) []scriptedmodel.Rule {
 	var rules []scriptedmodel.Rule
 	for n, call := range deniedCalls(program) {

@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 )
 
-// Status is what one step of a rehearsal came to.
+// Status is the result of one step of a rehearsal.
 type Status string
 
 // The statuses.
@@ -20,7 +20,7 @@ const (
 	OK   Status = "ok"
 	Warn Status = "warn"
 	Fail Status = "fail"
-	// Skip is a step that this program cannot do, and need not.
+	// Skip marks a step that this program cannot do, and need not do.
 	Skip Status = "skip"
 )
 
@@ -30,24 +30,23 @@ type Step struct {
 	Name   string
 	Status Status
 	Detail string
-	// Log is what the run wrote, where the step failed.
+	// Log is the output of the run, if the step failed.
 	Log string
 }
 
-// Stage is where a rehearsal is played: a server with a worker that drives the
-// program, which talks to the model.
+// Stage is the setting of a rehearsal: a server with a worker that drives the program, and a model that talks to it.
 type Stage struct {
 	Program string
 	Model   *scriptedmodel.Model
-	// Person speaks for a person, who gives the tasks and answers.
+	// Person is the client of a person, who creates the tasks and answers.
 	Person *client.Client
-	// Folder is where the worker has its working copies.
+	// Folder holds the working copies of the worker.
 	Folder string
 	// Limit is how long the agent may take until it has stopped, and again until it is done.
 	Limit time.Duration
 }
 
-// conversationOf is the conversation to which the model replied by the rule; nil is none.
+// conversationOf returns the conversation to which the model replied by the rule, or nil if there is none.
 func (s *Stage) conversationOf(rule string) *scriptedmodel.Conversation {
 	requests := s.Model.Requests()
 	i := slices.IndexFunc(requests, func(r scriptedmodel.Request) bool { return r.Rule == rule })
@@ -57,11 +56,11 @@ func (s *Stage) conversationOf(rule string) *scriptedmodel.Conversation {
 	return requests[i].Conversation
 }
 
-// errSeen ends a stream that has shown what was waited for.
+// errSeen ends a stream when the expected state was seen.
 var errSeen = errors.New("seen")
 
-// waitUntil follows the task's events until it has ended, is as it is waited for, or the
-// limit is over, and returns how it is then.
+// waitUntil follows the task's events until the task has ended, reached returns true, or the limit is over. It returns
+// the task as it is then.
 func (s *Stage) waitUntil(ctx context.Context, task *fermata.Task, reached func(*fermata.Task) (bool, error)) (*fermata.Task, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, s.Limit, errSeen)
 	defer cancel()
@@ -83,7 +82,7 @@ func (s *Stage) waitUntil(ctx context.Context, task *fermata.Task, reached func(
 	return nil, err
 }
 
-// log is what the runs of a task wrote.
+// log returns the output of all runs of a task.
 func (s *Stage) log(ctx context.Context, t *fermata.Task) (string, error) {
 	runs, err := s.Person.Runs(ctx, t.ID)
 	if err != nil {
@@ -102,7 +101,7 @@ func (s *Stage) log(ctx context.Context, t *fermata.Task) (string, error) {
 	return sb.String(), nil
 }
 
-// stopTime is how long after its question an agent's process had ended.
+// stopTime returns how long after its question an agent's process had ended.
 func stopTime(t *fermata.Task, r *fermata.Run) time.Duration {
 	return max(0, r.EndedAt.Sub(t.PendingQuestion.CreatedAt)).Round(10 * time.Millisecond)
 }

@@ -30,7 +30,7 @@ func (b anthropicBlock) item(by Role) Item {
 	}
 }
 
-// parseAnthropic reads POST /v1/messages.
+// parseAnthropic reads the body of POST /v1/messages.
 func parseAnthropic(_ string, body []byte) (*Conversation, error) {
 	var in struct {
 		Model    string          `json:"model"`

@@ -20,7 +20,7 @@ type chatMessage struct {
 	} `json:"tool_calls"`
 }
 
-// parseChat reads POST /v1/chat/completions.
+// parseChat reads the body of POST /v1/chat/completions.
 func parseChat(_ string, body []byte) (*Conversation, error) {
 	var in struct {
 		Model  string `json:"model"`

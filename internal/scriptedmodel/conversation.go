@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Role says who made an item of a conversation.
+// Role is the author of an item of a conversation.
 type Role string
 
 // The roles.
 const (
 	User      Role = "user"
 	Assistant Role = "assistant"
-	// ToolCall and ToolResult are a call by the assistant and what came of it.
+	// ToolCall and ToolResult are a call by the assistant and its result.
 	ToolCall   Role = "call"
 	ToolResult Role = "result"
-	// System is an instruction that came in the middle of the conversation.
+	// System is an instruction in the middle of the conversation.
 	System Role = "system"
 )
 
@@ -26,20 +26,19 @@ type Item struct {
 	Text string `json:"text,omitempty"`
 	// Name is the tool of a call.
 	Name string `json:"name,omitempty"`
-	// ID belongs to a call and its result.
+	// ID is the id of a call, or of the call that a result belongs to.
 	ID string `json:"id,omitempty"`
 	// Failed marks a result as an error.
 	Failed bool `json:"failed,omitempty"`
 }
 
-// Tool is a tool on offer. Namespace is set by clients that group the tools of
-// an MCP server.
+// Tool is a tool on offer. Namespace is set by clients that group the tools of an MCP server.
 type Tool struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 }
 
-// Full is the name with its namespace.
+// Full returns the name with its namespace.
 func (t Tool) Full() string { return t.Namespace + t.Name }
 
 // Conversation is a request to the model, the same for every wire format.
@@ -53,10 +52,10 @@ type Conversation struct {
 	Items  []Item `json:"items"`
 }
 
-// isSide reports that no tools are on offer: it is not the agent's main loop.
+// isSide reports whether no tools are on offer. Such a request is not from the agent's main loop.
 func (c *Conversation) isSide() bool { return len(c.Tools) == 0 }
 
-// Turns counts the assistant's turns.
+// Turns returns the number of the assistant's turns.
 func (c *Conversation) Turns() int {
 	n, in := 0, false
 	for _, it := range c.Items {
@@ -68,7 +67,7 @@ func (c *Conversation) Turns() int {
 	return n
 }
 
-// Last is the text after the assistant's last turn.
+// Last returns the text after the assistant's last turn.
 func (c *Conversation) Last() string {
 	i := len(c.Items)
 	for i > 0 && !c.Items[i-1].byAssistant() {
@@ -77,10 +76,10 @@ func (c *Conversation) Last() string {
 	return joinText(c.Items[i:])
 }
 
-// Text is the text of all items.
+// Text returns the text of all items.
 func (c *Conversation) Text() string { return joinText(c.Items) }
 
-// Result returns what came of the call with this id.
+// Result returns the result of the call with this id.
 func (c *Conversation) Result(id string) (Item, bool) {
 	for _, it := range c.Items {
 		if it.Role == ToolResult && it.ID == id {
@@ -90,7 +89,7 @@ func (c *Conversation) Result(id string) (Item, bool) {
 	return Item{}, false
 }
 
-// Calls returns the calls of the tool whose name ends so.
+// Calls returns the calls of tools whose name ends in suffix.
 func (c *Conversation) Calls(suffix string) []Item {
 	var calls []Item
 	for _, it := range c.Items {
@@ -112,7 +111,7 @@ func joinText(items []Item) string {
 	return sb.String()
 }
 
-// resolve returns the offered tool that a script's name means.
+// resolve returns the offered tool that a name in a script means.
 func (c *Conversation) resolve(name string) (Tool, bool) {
 	suffix, loose := strings.CutPrefix(name, "~")
 	for _, t := range c.Tools {
@@ -123,7 +122,7 @@ func (c *Conversation) resolve(name string) (Tool, bool) {
 	return Tool{Name: suffix}, false
 }
 
-// capture returns what the first group of a regular expression finds.
+// capture returns the match of the first group of a regular expression.
 func (c *Conversation) capture(expression string) string {
 	if expression == "" {
 		return ""
@@ -139,8 +138,8 @@ func (c *Conversation) offers(name string) bool {
 	return ok
 }
 
-// textOf makes a text of content: a string, or a list of blocks that have a
-// text or content of their own. Anything else stays JSON.
+// textOf returns the text of content: a string, or a list of blocks that have a text or a content. Other content is
+// returned as JSON.
 func textOf(raw json.RawMessage) string {
 	var s string
 	if len(raw) == 0 || json.Unmarshal(raw, &s) == nil {

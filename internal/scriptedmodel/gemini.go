@@ -34,7 +34,7 @@ func (p geminiPart) item(role string) Item {
 	}
 }
 
-// parseGemini reads POST /v1beta/models/M:generateContent and :streamGenerateContent.
+// parseGemini reads the body of POST /v1beta/models/M:generateContent and :streamGenerateContent.
 func parseGemini(path string, body []byte) (*Conversation, error) {
 	type content struct {
 		Role  string       `json:"role"`

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// object is a JSON object that is written out.
+// object is a JSON object to write.
 type object = map[string]any
 
 // format is one wire format.
@@ -17,7 +17,7 @@ type format struct {
 	write func(w http.ResponseWriter, c *Conversation, r *reply)
 }
 
-// formats are chosen by how the path ends.
+// formats are chosen by the end of the path.
 var formats = []struct {
 	suffix string
 	format
@@ -29,8 +29,8 @@ var formats = []struct {
 	{":generateContent", format{parseGemini, writeGemini}},
 }
 
-// ServeHTTP serves every wire format on one address. The base address to give
-// to a client is the server's own; for OpenAI's formats with /v1 behind it.
+// ServeHTTP serves every wire format on one address. The base address for a client is the server's own, with /v1
+// appended for OpenAI's formats.
 func (m *Model) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -55,7 +55,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		writeJSON(w, http.StatusOK, object{"object": "list", "data": []any{
 			object{"id": "scripted", "object": "model", "type": "model", "display_name": "scripted"},
 		}})
-	default: // whatever else a client tries is there to be seen
+	default: // any other request is recorded, so that a test can see it
 		m.note(Request{Kind: "other", Method: req.Method, Path: req.URL.RequestURI(), Body: string(body)})
 		writeJSON(w, http.StatusNotFound, object{"error": object{"type": "not_found_error", "message": "the scripted model does not serve this"}})
 	}
@@ -89,7 +89,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 // writeEvents begins a stream of server-sent events.
 func writeEvents(w http.ResponseWriter) { w.Header().Set("Content-Type", "text/event-stream") }
 
-// writeEvent writes one; its name may be empty.
+// writeEvent writes one event. Its name may be empty.
 func writeEvent(w http.ResponseWriter, name string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -25,26 +25,24 @@ type Model struct {
 	live     Live
 }
 
-// Live replies to conversations while they happen, before the script is looked at.
-// It may take its time; ctx ends when the client gives up. False leaves the reply
-// to the script.
+// Live replies to conversations while they happen, before the script is consulted. It may take any time; ctx ends when
+// the client gives up. If ok is false, the script replies.
 type Live func(ctx context.Context, c *Conversation) (reply []Part, ok bool)
 
 // Request is a request that the model got.
 type Request struct {
 	Seq int `json:"seq"`
-	// Kind is model for what the script replied to; count_tokens, models, bad and
-	// other for what it did not.
+	// Kind is model if the script replied; otherwise it is count_tokens, models, bad or other.
 	Kind   string    `json:"kind"`
 	Method string    `json:"method"`
 	Path   string    `json:"path"`
 	At     time.Time `json:"at"`
-	// Rule is the one that replied, "side" or "fallback".
+	// Rule is the name of the rule that replied, or "live", "side" or "fallback".
 	Rule  string   `json:"rule,omitempty"`
 	Reply []string `json:"reply,omitempty"`
-	// Conversation is what the model was sent.
+	// Conversation is the parsed request.
 	Conversation *Conversation `json:"conversation,omitempty"`
-	// Body is what could not be understood.
+	// Body is the body of a request that could not be parsed.
 	Body string `json:"body,omitempty"`
 }
 
@@ -66,13 +64,13 @@ func New(s Script) *Model {
 	}
 }
 
-// LogTo writes a line of JSON for each request. Call it before the first one.
+// LogTo makes the model write a line of JSON for each request. Call it before the first one.
 func (m *Model) LogTo(w io.Writer) { m.log = w }
 
-// ReplyLive sets the function that replies first. Call it before the first request.
+// ReplyLive sets the function that replies before the script. Call it before the first request.
 func (m *Model) ReplyLive(live Live) { m.live = live }
 
-// Requests returns the requests that the script replied to, in order.
+// Requests returns the requests that got a scripted or live reply, in order.
 func (m *Model) Requests() []Request {
 	var main []Request
 	for _, r := range m.Everything() {
@@ -83,15 +81,15 @@ func (m *Model) Requests() []Request {
 	return main
 }
 
-// Everything returns all requests, also those that no script replies to.
+// Everything returns all requests, including those that get no scripted reply.
 func (m *Model) Everything() []Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.requests)
 }
 
-// Await waits until the rule has been chosen for a request, and returns the
-// first such request. A held reply is chosen before it is held.
+// Await waits until the rule has been chosen for a request, and returns the first such request. A rule with Hold is
+// chosen before its reply is held.
 func (m *Model) Await(ctx context.Context, rule string) (Request, error) {
 	for {
 		m.mu.Lock()
@@ -110,7 +108,7 @@ func (m *Model) Await(ctx context.Context, rule string) (Request, error) {
 	}
 }
 
-// Release lets every held reply of the rule go, now and from now on.
+// Release releases every held reply of the rule, including later ones.
 func (m *Model) Release(rule string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -119,7 +117,7 @@ func (m *Model) Release(rule string) {
 	m.released = make(chan struct{})
 }
 
-// nextReply chooses the reply to a conversation and keeps both.
+// nextReply chooses the reply to a conversation, and records both.
 func (m *Model) nextReply(ctx context.Context, c *Conversation, method, path string) *reply {
 	rule := m.repliesLive(ctx, c)
 	m.mu.Lock()
@@ -132,8 +130,8 @@ func (m *Model) nextReply(ctx context.Context, c *Conversation, method, path str
 	return r
 }
 
-// repliesLive returns what the live function says, nil when it says nothing. Side
-// requests are the script's.
+// repliesLive returns a rule with the reply of the live function, or nil if that gives no reply. Side requests always
+// get the script's reply.
 func (m *Model) repliesLive(ctx context.Context, c *Conversation) *Rule {
 	if m.live == nil || c.isSide() {
 		return nil
@@ -145,7 +143,7 @@ func (m *Model) repliesLive(ctx context.Context, c *Conversation) *Rule {
 	return &Rule{Name: "live", Reply: parts}
 }
 
-// choose returns the first rule that matches. The lock is held.
+// choose returns the first rule that matches. The caller holds the lock.
 func (m *Model) choose(c *Conversation) *Rule {
 	for i := range m.script.Rules {
 		rule := &m.script.Rules[i]
@@ -160,14 +158,14 @@ func (m *Model) choose(c *Conversation) *Rule {
 	return &Rule{Name: "fallback", Reply: m.script.Fallback}
 }
 
-// note keeps a request that no script replies to.
+// note records a request that gets no scripted reply.
 func (m *Model) note(r Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.addRequest(r)
 }
 
-// addRequest adds a request. The lock is held.
+// addRequest adds a request. The caller holds the lock.
 func (m *Model) addRequest(r Request) {
 	r.Seq, r.At = len(m.requests)+1, time.Now().UTC()
 	m.requests = append(m.requests, r)
@@ -181,7 +179,7 @@ func (m *Model) addRequest(r Request) {
 	}
 }
 
-// hold waits until the reply may go. It returns false when the client gave up.
+// hold waits until the reply may be sent. It returns false if the client gave up.
 func (m *Model) hold(ctx context.Context, rule *Rule) bool {
 	if d := rule.delay(); d > 0 {
 		timer := time.NewTimer(d)

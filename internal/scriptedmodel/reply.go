@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// reply is what a wire format writes.
+// reply is a reply that a wire format writes.
 type reply struct {
-	// id is unlike that of any other reply of the model.
+	// id is unique among the replies of the model.
 	id    string
 	rule  *Rule
 	parts []replyPart
 }
 
-// replyPart is a text, or a call where tool is set.
+// replyPart is a text, or a call if call is set.
 type replyPart struct {
 	text string
 	call *call
 }
 
-// call is a call whose tool is known.
+// call is a call of a known tool.
 type call struct {
 	tool Tool
 	id   string
@@ -38,7 +38,7 @@ func (r *reply) hasCall() bool {
 	return false
 }
 
-// stop is the reason for stopping: the rule's, else one of the two.
+// stop returns the stop reason: that of the rule, or else tool if the reply has a call, or else text.
 func (r *reply) stop(text, tool string) string {
 	switch {
 	case r.rule.Stop != "":
@@ -50,7 +50,7 @@ func (r *reply) stop(text, tool string) string {
 	}
 }
 
-// newReply fills in what the script leaves open.
+// newReply fills in the ids, tools and captures that the script leaves open.
 func newReply(seq int, rule *Rule, c *Conversation) *reply {
 	r := &reply{id: fmt.Sprintf("reply_%04d", seq), rule: rule}
 	found := c.capture(rule.Capture)
@@ -74,7 +74,7 @@ func newReply(seq int, rule *Rule, c *Conversation) *reply {
 	return r
 }
 
-// describe is the reply for people, a line a part.
+// describe returns the reply for people, one line for each part.
 func (r *reply) describe() []string {
 	var lines []string
 	if r.rule.Status != 0 {

@@ -19,15 +19,14 @@ type responsesItem struct {
 	Output    json.RawMessage `json:"output"`
 }
 
-// responsesTool is a tool on offer. Codex groups the tools of an MCP server
-// under one tool of the type namespace.
+// responsesTool is a tool on offer. Codex groups the tools of an MCP server under one tool of the type namespace.
 type responsesTool struct {
 	Type  string `json:"type"`
 	Name  string `json:"name"`
 	Tools []Tool `json:"tools"`
 }
 
-// parseResponses reads POST /v1/responses.
+// parseResponses reads the body of POST /v1/responses.
 func parseResponses(_ string, body []byte) (*Conversation, error) {
 	var in struct {
 		Model        string          `json:"model"`
@@ -124,7 +123,7 @@ func writeResponses(w http.ResponseWriter, c *Conversation, r *reply) {
 	s.send("response.completed", object{"response": response("completed", output)})
 }
 
-// responsesOutput is a part as an item of the output.
+// responsesOutput returns a part as an item of the output.
 func responsesOutput(id string, p replyPart) object {
 	if p.call == nil {
 		return object{
@@ -176,7 +175,7 @@ func (s *responsesStream) call(item, at object, input string) {
 	s.send("response.function_call_arguments.done", at, object{"arguments": input})
 }
 
-// emptyItem is an item before its content has come.
+// emptyItem returns an item as it is before its content has arrived.
 func emptyItem(item object, field string, empty any) object {
 	v := maps.Clone(item)
 	v["status"], v[field] = "in_progress", empty

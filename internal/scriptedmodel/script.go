@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Script says what the model replies. Its JSON form is
+// Script holds the replies of the model. Its JSON form is
 //
 //	{
 //	  "rules": [
@@ -16,14 +16,13 @@ import (
 //	  ]
 //	}
 //
-// Rules are tried in order, and the first that matches replies. A request that
-// offers no tools is a side request (titles, summaries, classifiers): it gets
-// Side, unless a rule is for side requests.
+// Rules are tried in order, and the first that matches replies. A request that offers no tools is a side request
+// (titles, summaries, classifiers). It gets Side, unless a rule is for side requests.
 type Script struct {
 	Rules []Rule `json:"rules"`
-	// Side is the reply to side requests; empty says "ok".
+	// Side is the reply to side requests. Empty means "ok".
 	Side []Part `json:"side"`
-	// Fallback is the reply where no rule matches; empty says "SCRIPT-END".
+	// Fallback is the reply if no rule matches. Empty means "SCRIPT-END".
 	Fallback []Part `json:"fallback"`
 }
 
@@ -31,56 +30,55 @@ type Script struct {
 type Rule struct {
 	Name string `json:"name"`
 	When When   `json:"when"`
-	// Capture is a regular expression that is looked for in the system prompt and the
-	// conversation; $1 in the inputs of the reply is what its first group found.
+	// Capture is a regular expression for the system prompt and the conversation. In the inputs of the reply, $1 is the
+	// match of its first group.
 	Capture string `json:"capture"`
-	// Times is how often the rule may be used; 0 is any number of times.
+	// Times is how often the rule may be used. 0 means any number of times.
 	Times int `json:"times"`
-	// Hold keeps the reply back until [Model.Release] or until the client gives up.
+	// Hold holds the reply back until [Model.Release], or until the client gives up.
 	Hold bool `json:"hold"`
-	// DelayMS is how long the reply takes, for programs that are driven by hand.
+	// DelayMS is how long the reply takes, in milliseconds, for programs that are driven by hand.
 	DelayMS int `json:"delay_ms"`
-	// Status replies with this HTTP error instead.
+	// Status is an HTTP status with which to reply with an error instead.
 	Status int `json:"status"`
-	// Stop overrides the reason for stopping, in the words of the wire.
+	// Stop overrides the stop reason, in the words of the wire format.
 	Stop  string `json:"stop"`
 	Reply []Part `json:"reply"`
 }
 
 func (r *Rule) delay() time.Duration { return time.Duration(r.DelayMS) * time.Millisecond }
 
-// When is a set of conditions; none always holds.
+// When is a set of conditions. Without conditions it always holds.
 type When struct {
 	// API is anthropic, responses, chat or gemini.
 	API string `json:"api"`
 	// Turn is the number of the assistant's turns so far.
 	Turn *int `json:"turn"`
-	// Last is in what came after the assistant's last turn: a text, a tool's result.
+	// Last must occur after the assistant's last turn: in a text, or in a tool's result.
 	Last string `json:"last"`
-	// Any is anywhere in the conversation, NotAny nowhere.
+	// Any must occur anywhere in the conversation, NotAny nowhere.
 	Any    string `json:"any"`
 	NotAny string `json:"not_any"`
-	// Offered is a tool on offer; "~x" is one whose name ends in x.
+	// Offered is a tool on offer. "~x" means a tool whose name ends in x.
 	Offered string `json:"offered"`
 	// Side matches side requests instead of the main ones.
 	Side bool `json:"side"`
 }
 
-// Part is a piece of a reply: a text, or a call of a tool. The tool "~x" is the
-// offered one whose name ends in x, because clients prefix the names of MCP
-// tools, each in its own way.
+// Part is a piece of a reply: a text, or a call of a tool. The tool "~x" is the offered tool whose name ends in x,
+// because each client adds its own prefix to the names of MCP tools.
 type Part struct {
 	Text  string          `json:"text,omitempty"`
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
-	// ID names the call; empty gives it one.
+	// ID is the id of the call. If it is empty, the call gets a new one.
 	ID string `json:"id,omitempty"`
 }
 
-// Say is a reply with a text.
+// Say returns a reply with a text.
 func Say(text string) []Part { return []Part{{Text: text}} }
 
-// Call is a part that calls a tool.
+// Call returns a part that calls a tool.
 func Call(tool string, input any) Part {
 	data, err := json.Marshal(input)
 	if err != nil {
@@ -89,7 +87,7 @@ func Call(tool string, input any) Part {
 	return Part{Tool: tool, Input: data}
 }
 
-// Parse reads a script strictly: a condition that is misspelt would always hold.
+// Parse reads a script strictly, because a misspelt condition would always hold.
 func Parse(data []byte) (Script, error) {
 	dec := json.NewDecoder(strings.NewReader(string(data)))
 	dec.DisallowUnknownFields()

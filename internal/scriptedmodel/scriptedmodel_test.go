@@ -50,8 +50,8 @@ var turns = map[string]struct{ path, first, second, called string }{
 	},
 }
 
-// One script drives every format: a call of whatever the client named the
-// tool, and then the reply to its result.
+// One script drives every format: first a call, whatever name the client gave the tool, and then the reply to its
+// result.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for name, turn := range turns {

@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// attempt is one run in the hands of a worker, from the claim to its end.
+// attempt is one run of a task on this worker, from its claim to its end.
 type attempt struct {
 	w      *Worker
 	claim  *fermata.Claim
@@ -22,48 +22,48 @@ type attempt struct {
 	logw   *runLog
 	inbox  *inbox
 	log    *slog.Logger
-	// progress holds the last update that was not sent yet.
+	// progress holds the latest update that was not sent yet.
 	progress chan fermata.Progress
-	// hasty asks for a heartbeat at once: the session, or where the agent works, is new
-	// to the server, or words may have been lost on the way.
+	// hasty asks for a heartbeat at once: the session or the agent's folder is new to the server, or the reply of the
+	// last heartbeat was lost, and perhaps messages with it.
 	hasty chan struct{}
 	// reporting is held while an update is sent.
 	reporting sync.Mutex
-	// beating is held while a heartbeat is under way. Once the agent has ended,
-	// ended makes heartbeats rare, so that what people write is left to the next run.
+	// beating is held while a heartbeat is under way. Once the agent has ended, ended makes heartbeats rare, so that
+	// new messages of people are left to the next run.
 	beating sync.Mutex
 	ended   bool
-	// begun says that the agent or the command was started, and may have had an effect.
+	// begun is true once the agent or the command was started, and may have had an effect.
 	begun bool
-	// away says that the agent has ended, and stopped that it has to: neither takes words.
+	// away is true when the agent has ended, stopped when it has to end. In both cases it takes no more messages.
 	away, stopped atomic.Bool
-	// hearing says that news of the run are being passed on.
+	// hearing is true while news of the run is passed on.
 	hearing atomic.Bool
 
-	// kill ends the life of the run. over ends when nothing that its agent does counts
-	// any more, and end ends it.
+	// kill ends the context of the run with a cause. over ends when the task has gone on without this run; end cancels
+	// over.
 	kill context.CancelCauseFunc
 	over context.Context //nolint:containedctx // it lasts as long as the run
 	end  context.CancelFunc
 
 	mu      sync.Mutex
 	session fermata.Session
-	// deadline is that of the task's pending question, as far as it is known.
+	// deadline is the deadline of the task's pending question, or nil if it is not known.
 	deadline *time.Time
-	// told is the reason to stop that the server told last.
+	// told is the latest reason to stop that the server sent.
 	told fermata.StopReason
-	// received are the ids of what reached the worker; unsure says that the reply of the
-	// last heartbeat was lost, and perhaps words with it. beating guards both.
+	// received holds the ids of the messages and answers that reached the worker. unsure is true after the reply of a
+	// heartbeat was lost, and perhaps messages with it. beating guards both.
 	received []string
 	unsure   bool
-	// sentSession is the digest of the session that the server knows; beating guards it.
+	// sentSession is the digest of the session that the server has. beating guards it.
 	sentSession string
-	// failure is the code of the failure that the worker found itself.
+	// failure is the code of a failure that the worker itself detected.
 	failure string
 }
 
-// attend runs a claimed task and reports the result. It returns when the agent
-// has ended and the server knows what came of it, or when it need not know.
+// attend runs a claimed task and reports the result. It returns when the agent has ended and the server has the result,
+// or when the server does not need one.
 func (w *Worker) attend(ctx context.Context, claim *fermata.Claim) {
 	a := &attempt{
 		w: w, claim: claim, runner: w.runner(claim.Task), inbox: newInbox(),
@@ -138,8 +138,8 @@ func (a *attempt) setEnded() {
 	a.away.Store(true)
 }
 
-// toldIDs names what the agent was told, as the runner says. The server hands the rest to
-// the next run.
+// toldIDs returns the ids of everything that the runner says it told the agent. The server hands the rest to the next
+// run.
 func (a *attempt) toldIDs() *[]string {
 	ids := a.inbox.toldIDs()
 	slices.Sort(ids)
@@ -147,7 +147,7 @@ func (a *attempt) toldIDs() *[]string {
 	return &ids
 }
 
-// conclude reports the end of the run, in the way that its cause asks for.
+// conclude reports the end of the run in the way that its cause requires.
 func (a *attempt) conclude(ctx, life context.Context, fin fermata.Finish, err error) {
 	defer a.copy.close()
 	cause := context.Cause(life)
@@ -176,7 +176,7 @@ func (a *attempt) isOnce() bool {
 	return a.claim.Task.Runner == fermata.RunnerShell && a.claim.Task.MaxAttempts == 1
 }
 
-// release hands the task back, so that any worker can go on with it at once.
+// release hands the task back, so that any worker can continue it at once.
 func (a *attempt) release(ctx context.Context, why error) {
 	a.logf("The run was stopped: %s. The working copy stays as it is.", why)
 	sendCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.w.opts.Grace)
@@ -197,11 +197,10 @@ func (a *attempt) release(ctx context.Context, why error) {
 	}
 }
 
-// logf adds a line of the worker's own to the log of the run.
+// logf adds a line of the worker itself to the log of the run.
 func (a *attempt) logf(format string, args ...any) { logLine(a.logw, format, args...) }
 
-// sendProgress passes on what the agent reports; where the server is slow,
-// only the last update counts.
+// sendProgress sends the updates of the agent until ctx ends. If the server is slow, only the latest update is sent.
 func (a *attempt) sendProgress(ctx context.Context) {
 	for {
 		select {
@@ -213,7 +212,7 @@ func (a *attempt) sendProgress(ctx context.Context) {
 	}
 }
 
-// flushProgress reports what was not sent yet: a run that is over reports no more.
+// flushProgress sends the pending update. After the end of a run the server accepts no more updates.
 func (a *attempt) flushProgress(ctx context.Context) {
 	select {
 	case p := <-a.progress:

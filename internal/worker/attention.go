@@ -9,21 +9,20 @@ import (
 )
 
 const (
-	// attentionWait is how long the server lets one call wait.
+	// attentionWait is the longest time for which one call waits on the server.
 	attentionWait = 50 * time.Second
-	// gatherRuns is how long runs that begin together are gathered before the
-	// waiting call is made anew with them.
+	// gatherRuns is how long the worker collects runs that begin together before it repeats the waiting call with them.
 	gatherRuns = 150 * time.Millisecond
 )
 
-// attention is the one call of this process that waits for news of its runs:
-// words of people, and reasons to stop.
+// attention makes the one call of this process that waits for news of its runs: messages, new deadlines and reasons to
+// stop.
 type attention struct {
 	w  *Worker
 	mu sync.Mutex
-	// runs are those of this process, by id.
+	// runs holds the runs of this process by their ids.
 	runs map[string]*attempt
-	// changed holds a value when runs began or go on.
+	// changed holds a value when a run begins or can take messages again.
 	changed chan struct{}
 }
 
@@ -31,7 +30,7 @@ func newAttention(w *Worker) *attention {
 	return &attention{w: w, runs: map[string]*attempt{}, changed: make(chan struct{}, 1)}
 }
 
-// add lets a run have its news until it is removed.
+// add makes a run receive its news until remove is called.
 func (n *attention) add(a *attempt) (remove func()) {
 	id := a.claim.Run.ID
 	n.mu.Lock()
@@ -45,7 +44,7 @@ func (n *attention) add(a *attempt) (remove func()) {
 	}
 }
 
-// change says that a run waits which the call does not name.
+// change reports that a run waits for news and that the call under way does not name it.
 func (n *attention) change() {
 	select {
 	case n.changed <- struct{}{}:
@@ -53,7 +52,7 @@ func (n *attention) change() {
 	}
 }
 
-// run makes one call after the other until ctx ends.
+// run makes one waiting call after the other until ctx ends.
 func (n *attention) run(ctx context.Context) {
 	again := backoff{}
 	for ctx.Err() == nil {
@@ -75,8 +74,8 @@ func (n *attention) run(ctx context.Context) {
 	}
 }
 
-// waitingRuns are the runs of which there can be news. Those whose agents take no words now
-// wait for reasons to stop: a cancellation leaves a stopping agent no more time.
+// waitingRuns returns the runs that can have news. A run whose agent takes no messages waits only for a reason to stop:
+// after a cancellation, an agent that is stopping already gets no more time.
 func (n *attention) waitingRuns() []fermata.AttentionRun {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -92,8 +91,7 @@ func (n *attention) waitingRuns() []fermata.AttentionRun {
 	return waits
 }
 
-// call waits for news of the runs and passes it on. It ends early when a run
-// begins that it does not name.
+// call waits for news of the runs and passes it on. It ends early when a run begins that it does not name.
 func (n *attention) call(ctx context.Context, waits []fermata.AttentionRun) error {
 	call, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -104,7 +102,7 @@ func (n *attention) call(ctx context.Context, waits []fermata.AttentionRun) erro
 		case <-ended:
 			renewed <- false
 		case <-n.changed:
-			// Others that begin at the same time come with it.
+			// Wait for other runs that begin at the same time, so that one call names them all.
 			wait(call, gatherRuns, ended)
 			renewed <- true
 			cancel()
@@ -122,8 +120,8 @@ func (n *attention) call(ctx context.Context, waits []fermata.AttentionRun) erro
 	return nil
 }
 
-// tell passes the news on, to all runs at once. A slow run keeps no other waiting: the
-// next call goes without it until it has heard.
+// tell passes the news on to all runs at the same time. A slow run does not hold up the others: the next calls leave it
+// out until it has taken its news.
 func (n *attention) tell(ctx context.Context, news []fermata.News) {
 	for _, one := range news {
 		n.mu.Lock()
@@ -149,13 +147,13 @@ func (n *attention) tell(ctx context.Context, news []fermata.News) {
 	}
 }
 
-// hearAgain is how long a run waits for news again after it could not fetch them.
+// hearAgain is how long a run waits after it failed to fetch its news.
 const hearAgain = time.Second
 
-// fetchWithin bounds the heartbeat that fetches what people wrote.
+// fetchWithin is the time limit of the heartbeat that fetches messages.
 const fetchWithin = 10 * time.Second
 
-// hear takes what people wrote, or a new deadline.
+// hear takes in a new deadline and fetches the messages of people.
 func (a *attempt) hear(ctx context.Context, news fermata.News) error {
 	if news.Deadline != nil {
 		if a.knowDeadline(*news.Deadline) {
@@ -171,20 +169,20 @@ func (a *attempt) hear(ctx context.Context, news fermata.News) error {
 		return nil
 	}
 	if err != nil {
-		// The reply may be lost after the server handed the words over: it tells no more news of them.
+		// The server may have handed the messages over although the reply was lost. It does not announce them again.
 		a.beatNow()
 	}
 	return err
 }
 
-// knownDeadline is the deadline of the pending question as far as it is known.
+// knownDeadline returns the deadline of the pending question, or nil if it is not known.
 func (a *attempt) knownDeadline() *time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.deadline
 }
 
-// knowDeadline notes the deadline, and reports whether another one was known.
+// knowDeadline stores the deadline, and reports whether an earlier one was known.
 func (a *attempt) knowDeadline(at time.Time) (moved bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 type watched struct {
 	worker.Server
 	mu sync.Mutex
-	// open is the number of calls that wait now, and most the highest that it was. runs is
-	// how many runs the last call named.
+	// open is the number of calls that wait now, and most the highest such number. runs is how many runs the last call
+	// named.
 	open, most, runs int
 }
 

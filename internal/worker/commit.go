@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// commit commits all changes to the task's branch, where the policy says so.
+// commit commits all changes to the task's branch, if the policy says so.
 func (c *workingCopy) commit(ctx context.Context, t *fermata.Task, log io.Writer) error {
 	if c == nil || c.repo == nil || c.keep || c.cs.OnCompleted != Commit {
 		return nil
@@ -35,7 +35,7 @@ func (c *workingCopy) commit(ctx context.Context, t *fermata.Task, log io.Writer
 	return nil
 }
 
-// commitAll commits whatever changed, and reports whether anything did.
+// commitAll commits all changes, and reports whether there were any.
 func (c *workingCopy) commitAll(ctx context.Context, subject, task string) (bool, error) {
 	head, err := c.head(ctx)
 	if err != nil {
@@ -64,10 +64,10 @@ func (c *workingCopy) commitAll(ctx context.Context, subject, task string) (bool
 	return true, errors.Join(c.git.storeIndex(), c.moveBranch(ctx, made, head), c.endMerge())
 }
 
-// objectName is the name of a commit as files of git hold it.
+// objectName matches the name of a commit as it stands in git's files.
 var objectName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// mergedCommits returns the commits that the agent began to merge and did not commit.
+// mergedCommits returns the commits that the agent began to merge without committing the merge.
 func (c *workingCopy) mergedCommits() ([]string, error) {
 	name := filepath.Join(c.data, "MERGE_HEAD")
 	if !isFile(name) {
@@ -86,7 +86,7 @@ func (c *workingCopy) mergedCommits() ([]string, error) {
 	return parents, nil
 }
 
-// endMerge removes what says that a merge is under way: it was committed.
+// endMerge removes the files that mark a merge as under way, because the merge is committed.
 func (c *workingCopy) endMerge() error {
 	var errs []error
 	for _, name := range []string{"MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
@@ -95,8 +95,7 @@ func (c *workingCopy) endMerge() error {
 	return errors.Join(errs...)
 }
 
-// inRepo runs git on the repository's data about the worktree. It touches no file
-// of the copy.
+// inRepo runs git on the repository's data about the worktree. It touches no file of the copy.
 func (c *workingCopy) inRepo(ctx context.Context, args ...string) (string, error) {
 	at := *c.repo
 	at.gitDir = c.data
@@ -108,8 +107,7 @@ func (c *workingCopy) head(ctx context.Context) (string, error) {
 	return c.inRepo(ctx, "rev-parse", "--verify", "HEAD^{commit}")
 }
 
-// moveBranch lets the copy's branch name another commit, if it names the old one;
-// empty is any.
+// moveBranch sets the copy's branch to another commit, if the branch is at old. An empty old means any commit.
 func (c *workingCopy) moveBranch(ctx context.Context, to, old string) error {
 	args := []string{"update-ref", "refs/heads/" + c.branch, to}
 	if old != "" {
@@ -119,14 +117,14 @@ func (c *workingCopy) moveBranch(ctx context.Context, to, old string) error {
 	return err
 }
 
-// setBase notes what is checked out as the place where the next task begins.
+// setBase records the commit that is checked out as the place where the next task begins.
 func (c *workingCopy) setBase(ctx context.Context) error {
 	_, err := c.inRepo(ctx, "update-ref", baseRef(c.id), "HEAD")
 	return err
 }
 
-// check refuses to touch anything but the task's own branch in its own
-// worktree, whatever the agent did there.
+// check returns an error unless the task's own branch is checked out in its own worktree. So the worker never touches
+// anything else, whatever the agent did.
 func (c *workingCopy) check(ctx context.Context) error {
 	if faults := c.faults(); len(faults) > 0 {
 		return errors.New(strings.Join(faults, "; "))

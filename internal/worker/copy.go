@@ -15,46 +15,45 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Policy says what happens to the working copy of a run that ended.
+// Policy is what happens to the working copy of a run that ended.
 type Policy string
 
 // Policies of working copies.
 const (
 	// Commit commits all changes to the task's branch.
 	Commit Policy = "commit"
-	// RollBack brings the copy back to where the task began.
+	// RollBack resets the copy to the commit where the task began.
 	RollBack Policy = "rollback"
 	// Keep leaves the copy as the agent left it.
 	Keep Policy = "keep"
 )
 
-// Copies says where agents work and what becomes of their changes.
+// Copies configures where agents work and what happens to their changes.
 type Copies struct {
-	// Folder is where the worker keeps what is its own: a worktree for each task.
+	// Folder is the worker's own folder. It holds a worktree for each task.
 	Folder string
-	// WorkDir is where the tasks of a project belong that Dirs does not name. A
-	// git repository gives each task a worktree and a branch; any other folder, a
-	// folder inside it; empty, a folder inside Folder.
+	// WorkDir is the folder for the tasks of every project that Dirs does not name. In a git repository, each task gets
+	// a worktree and a branch. In any other folder, each task gets a folder inside it. If WorkDir is empty, each task
+	// gets a folder inside Folder.
 	WorkDir string
-	// Dirs are the same by project.
+	// Dirs maps a project to its WorkDir.
 	Dirs map[string]string
-	// OnCompleted is commit (the default) or keep.
+	// OnCompleted is Commit (the default) or Keep.
 	OnCompleted Policy
-	// OnFailed is rollback (the default) or keep.
+	// OnFailed is RollBack (the default) or Keep.
 	OnFailed Policy
-	// KeepWorktree leaves the worktree of a committed task in place; its branch
-	// always stays.
+	// KeepWorktree leaves the worktree of a committed task in place. The branch always stays.
 	KeepWorktree bool
 }
 
 // copies opens working copies.
 type copies struct {
 	Copies
-	// mu keeps two slots from adding worktrees to one repository at once.
+	// mu keeps two slots from adding worktrees to one repository at the same time.
 	mu sync.Mutex
-	// notes holds the settings of git that the worker has read.
+	// notes holds the git settings that the worker has read.
 	notes notes
-	// tidying is held while shared worktrees are removed, the last time at tidied.
+	// tidying is held while shared worktrees are removed. tidied is when that was last done.
 	tidying sync.Mutex
 	tidied  time.Time
 }
@@ -87,37 +86,37 @@ func newCopies(c Copies) (*copies, error) {
 	return &copies{Copies: c, notes: notes{known: map[string]settings{}}}, err
 }
 
-// workingCopy is where the agent of one run works. While it is open, no other
-// run of the task works in it. A nil one does nothing. What is done to it at the
-// end of a run is done whole: the end of a context does not stop it half-way.
+// workingCopy is the folder in which the agent of one run works. While it is open, no other run of the task works in
+// it. The methods of a nil workingCopy do nothing. The work at the end of a run is always completed: the end of a
+// context does not stop it halfway.
 type workingCopy struct {
 	cs *copies
-	// id names its folder and branch: that of the task, or the one that it shares.
+	// id names the folder and the branch: the id of the task, or of the working copy that it shares.
 	id string
-	// shared says that other tasks work in it as well, one at a time; push, that
-	// the branch is pushed when it was committed.
+	// shared is true if other tasks work in it as well, one at a time. push is true if the branch is pushed after the
+	// commit.
 	shared, push bool
-	// workDir is where the agent starts; root is the whole worktree or folder.
+	// workDir is the folder in which the agent starts. root is the whole worktree or folder.
 	workDir string
 	root    string
-	// repo is the repository whose worktree it is; nil for a plain folder.
+	// repo is the repository of the worktree, or nil for a plain folder.
 	repo   *repository
 	branch string
-	// data is the folder of the repository's own data about the worktree, and git
-	// the worker's own git for the files in it.
+	// data is the folder with the repository's data about the worktree. git is the worker's own git for the files in
+	// it.
 	data string
 	git  copyGit
 	// base is the commit where the task began.
 	base string
-	// keep leaves everything as it is, whatever the policy.
+	// keep leaves everything as it is, whatever the policy says.
 	keep bool
-	// undo is the commit to go back to when the server refuses the result.
+	// undo is the commit to go back to if the server refuses the result.
 	undo string
 	lock *lock
 }
 
-// open returns the task's working copy as its last run left it, or makes it. It
-// waits until no other run works in it.
+// open returns the task's working copy as its last run left it, or makes a new one. It waits until no other run works
+// in it.
 func (cs *copies) open(ctx context.Context, t *fermata.Task, log io.Writer) (*workingCopy, error) {
 	want, err := wishesOf(t)
 	if err != nil {
@@ -169,14 +168,14 @@ func (cs *copies) openFolder(ctx context.Context, parent string, want wishes) (*
 	return &workingCopy{cs: cs, id: want.id, shared: want.isShared(), workDir: dir, root: dir, lock: held}, nil
 }
 
-// close lets the next run of the task into the copy.
+// close releases the copy for the next run of the task.
 func (c *workingCopy) close() {
 	if c != nil {
 		c.lock.release()
 	}
 }
 
-// uncommit takes the commit of a refused result back; the changes stay.
+// uncommit takes back the commit of a refused result. The changes stay.
 func (c *workingCopy) uncommit(ctx context.Context, log *slog.Logger) {
 	if c == nil || c.undo == "" {
 		return
@@ -193,8 +192,8 @@ func (c *workingCopy) uncommit(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// rollBack brings the copy of a failed run back to where the task began, where
-// the policy says so. A plain folder is kept: there is no way back.
+// rollBack resets the copy of a failed run to the commit where the task began, if the policy says so. A plain folder is
+// kept, because it has no earlier state to go back to.
 func (c *workingCopy) rollBack(ctx context.Context, log *slog.Logger) {
 	if c == nil || c.repo == nil || c.keep || c.cs.OnFailed != RollBack {
 		return
@@ -209,7 +208,7 @@ func (c *workingCopy) rollBack(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// keepCommits keeps what a completed run committed, also if a later run of the task fails.
+// keepCommits keeps the commits of a completed run even if a later run of the task fails.
 func (c *workingCopy) keepCommits(ctx context.Context, log *slog.Logger) {
 	if c == nil || c.repo == nil || c.keep || c.cs.OnCompleted != Commit {
 		return
@@ -219,9 +218,8 @@ func (c *workingCopy) keepCommits(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// finished removes the worktree of a task that was committed. Its branch
-// stays, and where it stands is where a reopened task begins. One that tasks
-// share stays for the next of them.
+// finished removes the worktree of a task that was committed. The branch stays, and a reopened task begins at its last
+// commit. A worktree that tasks share stays for the next of them.
 func (c *workingCopy) finished(ctx context.Context, log *slog.Logger) {
 	if c == nil || c.repo == nil || c.keep || c.cs.OnCompleted != Commit {
 		return

@@ -10,28 +10,26 @@ import (
 	"strings"
 )
 
-// copyGit is the git with which the worker looks at the files of a working copy.
-// It has a git folder of its own outside the copy: its configuration is what the
-// worker noted before the first run. Nothing that an agent writes into the copy or
-// into the repository can make it start a program.
+// copyGit is the git with which the worker handles the files of a working copy. It has its own git folder outside the
+// copy. Its configuration is the one that the worker noted before the first run. So nothing that an agent writes into
+// the copy or the repository can make it start a program.
 type copyGit struct {
-	// dir is its git folder, root the files that it looks at.
+	// dir is its git folder, root the folder with the files.
 	dir, root string
-	// repo has the objects; data is the repository's folder about the worktree,
-	// where the index is that the agent sees.
+	// repo has the objects. data is the repository's folder about the worktree; the index that the agent sees is there.
 	repo repository
 	data string
 	// seen are the settings that were noted.
 	seen settings
-	// branch is what is checked out.
+	// branch is the branch that is checked out.
 	branch string
 }
 
-// worktreeNotes is the file of the git folder with the noted settings of the worktree.
+// worktreeNotes is the name of the file in the git folder that holds the noted settings of the worktree.
 const worktreeNotes = "worktree.json"
 
-// prepare makes the git folder anew, because an agent that is not isolated can write into
-// it. Only the notes of the worktree stay.
+// prepare rebuilds the git folder, because an agent that is not isolated can write into it. Only the notes of the
+// worktree stay.
 func (g copyGit) prepare() error {
 	if err := g.empty(); err != nil {
 		return err
@@ -52,7 +50,7 @@ func (g copyGit) prepare() error {
 	return errors.Join(errs...)
 }
 
-// empty removes what the git folder holds, without the notes of the worktree.
+// empty removes everything in the git folder except the notes of the worktree.
 func (g copyGit) empty() error {
 	switch place, err := filepath.EvalSymlinks(g.dir); {
 	case errors.Is(err, os.ErrNotExist):
@@ -77,15 +75,16 @@ func (g copyGit) empty() error {
 	return nil
 }
 
-// fixed returns the text of those files of the git folder that the worker writes itself, by their names.
+// fixed returns the files of the git folder that the worker writes itself: their text by their names.
 func (g copyGit) fixed() map[string]string {
 	return map[string]string{"config": g.config(), "HEAD": "ref: refs/heads/" + g.branch + "\n"}
 }
 
-// leading are names of files and folders by which git would read another configuration. The worker makes none of them.
+// leading are the names of files and folders that would make git read another configuration. The worker creates none of
+// them.
 var leading = []string{"commondir", "config.worktree", "hooks"}
 
-// faults describes what in the git folder is not as the worker made it.
+// faults describes each difference between the git folder and the one that the worker made.
 func (g copyGit) faults() []string {
 	var faults []string
 	for name, want := range g.fixed() {
@@ -104,7 +103,7 @@ func (g copyGit) faults() []string {
 	return faults
 }
 
-// config is the whole configuration of the git folder.
+// config returns the whole configuration of the git folder.
 func (g copyGit) config() string {
 	var text strings.Builder
 	writeSetting(&text, "core.repositoryformatversion", "0")
@@ -113,20 +112,19 @@ func (g copyGit) config() string {
 	writeSetting(&text, "core.bare", "false")
 	for _, key := range []string{"remote.origin.url", "remote.origin.pushurl"} {
 		if url := g.seen.lastValue(key); isRelativePath(url) {
-			// Git would look for it in the working copy.
+			// Git would resolve it from the working copy.
 			writeSetting(&text, key, filepath.Join(g.repo.top, url))
 		}
 	}
 	return text.String()
 }
 
-// isRelativePath reports whether the address of a remote is a path that begins in
-// the current folder.
+// isRelativePath reports whether the address of a remote is a relative path.
 func isRelativePath(url string) bool {
 	return url != "" && !filepath.IsAbs(url) && !strings.Contains(url, ":")
 }
 
-// copyIn copies a file into the git folder, or removes it there with the original.
+// copyIn copies a file into the git folder. If the original does not exist, it removes the copy.
 func (g copyGit) copyIn(from, name string) error {
 	to := filepath.Join(g.dir, filepath.FromSlash(name))
 	if !isFile(from) {
@@ -151,11 +149,11 @@ func (g copyGit) git(ctx context.Context, args ...string) (string, error) {
 	return g.gitInput(ctx, "", args...)
 }
 
-// gitInput is git with something to read.
+// gitInput runs a command as git does, with input on its standard input.
 func (g copyGit) gitInput(ctx context.Context, input string, args ...string) (string, error) {
 	env := localEnv()
 	if g.seen.lastValue("extensions.partialclone") != "" {
-		// What a partial clone lacks, git fetches from where it was cloned.
+		// In a partial clone, git fetches missing objects from the remote that it was cloned from.
 		env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "GIT_ALLOW_PROTOCOL=") })
 	}
 	return g.run(ctx, env, input, args)
@@ -170,14 +168,14 @@ func (g copyGit) run(ctx context.Context, env []string, input string, args []str
 	return runGit(ctx, gitCall{dir: g.root, env: env, input: input, place: place, args: args})
 }
 
-// checkout makes the files and the index those of a commit, whatever was there.
-// Files that git does not know stay.
+// checkout makes the files and the index match a commit, whatever state they were in. Files that git does not know
+// stay.
 func (g copyGit) checkout(ctx context.Context, commit string) error {
 	if err := g.begin(ctx); err != nil {
 		return err
 	}
 	if _, err := g.loadIndex(ctx); err != nil {
-		// Rolling back works with any index; without one, git overwrites what is in its way.
+		// Rolling back works with any index. Without one, git overwrites the files that are in its way.
 		if err := ignoreMissing(os.Remove(g.index())); err != nil {
 			return err
 		}
@@ -188,9 +186,8 @@ func (g copyGit) checkout(ctx context.Context, commit string) error {
 	return g.storeIndex()
 }
 
-// stage adds all changes of the files to the index, and returns the tree that
-// comes of it. Of a repository inside the copy it takes the commit, and runs no
-// git in there: that one would go by the configuration that lies there.
+// stage adds all changes of the files to the index, and returns the resulting tree. Of a repository inside the copy it
+// records the commit, and runs no git in there: such a git would use the configuration of that repository.
 func (g copyGit) stage(ctx context.Context) (string, error) {
 	if err := g.begin(ctx); err != nil {
 		return "", err
@@ -205,7 +202,7 @@ func (g copyGit) stage(ctx context.Context) (string, error) {
 	return g.git(ctx, "write-tree")
 }
 
-// add adds all changes. Pathspecs leave the repositories inside out.
+// add adds all changes. Its pathspecs leave out the repositories inside the copy.
 func (g copyGit) add(ctx context.Context, links []string) error {
 	args := []string{"add", "--all", "--", "."}
 	for _, path := range links {
@@ -219,7 +216,7 @@ func (g copyGit) add(ctx context.Context, links []string) error {
 	return err
 }
 
-// hasChanges reports whether the copy has anything that is in no commit.
+// hasChanges reports whether the copy contains changes that are not committed.
 func (g copyGit) hasChanges(ctx context.Context, head string) (bool, error) {
 	tree, err := g.stage(ctx)
 	if err != nil {
@@ -229,14 +226,14 @@ func (g copyGit) hasChanges(ctx context.Context, head string) (bool, error) {
 	return tree != was, err
 }
 
-// clean removes what git neither knows nor ignores.
+// clean removes the files that git neither knows nor ignores.
 func (g copyGit) clean(ctx context.Context) error {
 	_, err := g.git(ctx, "clean", "--quiet", "-ffd")
 	return err
 }
 
-// begin makes the git folder anew, and refuses programs that lie in the working copy. Call
-// it before a git command that can start a program.
+// begin rebuilds the git folder and refuses programs that lie in the working copy. Call it before a git command that
+// can start a program.
 func (g copyGit) begin(ctx context.Context) error {
 	if err := g.prepare(); err != nil {
 		return err
@@ -244,11 +241,11 @@ func (g copyGit) begin(ctx context.Context) error {
 	return g.checkPrograms(ctx)
 }
 
-// programKeys are the settings whose value is a program that git starts.
+// programKeys matches the settings whose value is a program that git starts.
 const programKeys = `^(filter\..*\.(clean|smudge|process)|credential\.(.*\.)?helper|core\.(sshcommand|askpass))$`
 
-// checkPrograms refuses programs that lie in the working copy: an agent can write
-// what they do.
+// checkPrograms returns an error if a setting names a program in the working copy, because an agent can change such a
+// program.
 func (g copyGit) checkPrograms(ctx context.Context) error {
 	out, err := g.git(ctx, "config", "--includes", "-z", "--get-regexp", programKeys)
 	if err != nil {

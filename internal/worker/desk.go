@@ -9,24 +9,24 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Limits of what the server takes, in characters.
+// Limits of the server for texts of a run, in characters.
 const (
 	maxSummary  = 4096
 	maxProgress = 2000
 	maxStep     = 200
 )
 
-// desk is what a runner sees of an attempt.
+// desk is the view of an attempt that a runner gets.
 type desk struct{ a *attempt }
 
-// A Desk is what runners are given.
+// A desk is what the worker passes to runners.
 var _ Desk = desk{}
 
 func (d desk) Dir() string                          { return d.a.copy.workDir }
 func (d desk) Log() io.Writer                       { return d.a.logw }
 func (d desk) Inbox() <-chan *fermata.ResumeContext { return d.a.inbox.out }
 
-// Progress keeps the last update for sending. Text that is too long is cut.
+// Progress stores the update, in place of an older one that was not sent yet. Text that is too long is cut.
 func (d desk) Progress(p fermata.Progress) {
 	p.Message, p.Step = clip(p.Message, maxProgress), clip(p.Step, maxStep)
 	if p.Message == "" {
@@ -45,17 +45,16 @@ func (d desk) Progress(p fermata.Progress) {
 	}
 }
 
-// Heard notes that the agent was told of something, from the claim or from the inbox.
-// What it was not told is handed to the next run.
+// Heard records what the agent was told, from the claim or from the inbox. Everything else is handed to the next run.
 func (d desk) Heard(rc *fermata.ResumeContext) { d.a.inbox.noteTold(rc) }
 
-// KeepSession records the agent's session, which a heartbeat carries at once.
+// KeepSession records the agent's session. A heartbeat sends it at once.
 func (d desk) KeepSession(s fermata.Session) {
 	d.a.keepSession(s)
 	d.a.beatNow()
 }
 
-// firstSession is the session of the task's last run, as this run goes on with it.
+// firstSession returns the session of the task's last run, if this run can continue it.
 func (a *attempt) firstSession() fermata.Session {
 	s := fermata.Session{}
 	if last := a.claim.Task.Session; last != nil && (last.Runner == "" || last.Runner == a.runner.Name()) {
@@ -65,7 +64,7 @@ func (a *attempt) firstSession() fermata.Session {
 	return s
 }
 
-// place records where the agent works, which a heartbeat carries at once.
+// place records the folder in which the agent works. A heartbeat sends it at once.
 func (a *attempt) place(c *workingCopy) {
 	a.mu.Lock()
 	a.session.Dir, a.session.Branch = c.workDir, c.branch
@@ -73,7 +72,7 @@ func (a *attempt) place(c *workingCopy) {
 	a.beatNow()
 }
 
-// beatNow lets the next heartbeat begin at once.
+// beatNow makes the next heartbeat begin at once.
 func (a *attempt) beatNow() {
 	select {
 	case a.hasty <- struct{}{}:
@@ -81,8 +80,8 @@ func (a *attempt) beatNow() {
 	}
 }
 
-// keepSession takes over what the agent says of its session. Where it runs is known
-// better here.
+// keepSession stores the session that the agent reports. It keeps the worker's own values for the runner, the worker,
+// the folder and the branch, because the worker knows these better.
 func (a *attempt) keepSession(s fermata.Session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -96,7 +95,7 @@ func (a *attempt) keepSession(s fermata.Session) {
 	a.session = s
 }
 
-// currentSession returns the session with what the agent reported at the end.
+// currentSession returns the session, updated with the one that the agent reported at the end.
 func (a *attempt) currentSession(reported *fermata.Session) fermata.Session {
 	if reported != nil {
 		a.keepSession(*reported)
@@ -106,8 +105,8 @@ func (a *attempt) currentSession(reported *fermata.Session) fermata.Session {
 	return a.session
 }
 
-// inbox holds what people wrote during a run until the runner takes it. It is
-// as long as it needs to be: people write little.
+// inbox holds the messages and answers that arrive during a run until the runner takes them. Its 256 places are enough,
+// because people write little.
 type inbox struct {
 	out chan *fermata.ResumeContext
 	mu  sync.Mutex
@@ -118,7 +117,7 @@ func newInbox() *inbox {
 	return &inbox{out: make(chan *fermata.ResumeContext, 256)}
 }
 
-// put hands over a context. What does not fit was not told, and waits for the next run.
+// put hands over a context. If the inbox is full, the context counts as not told and goes to the next run.
 func (b *inbox) put(rc *fermata.ResumeContext) {
 	select {
 	case b.out <- rc:
@@ -126,14 +125,14 @@ func (b *inbox) put(rc *fermata.ResumeContext) {
 	}
 }
 
-// noteTold notes that the agent was told.
+// noteTold records that the agent was told.
 func (b *inbox) noteTold(rc *fermata.ResumeContext) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ids = append(b.ids, rc.IDs()...)
 }
 
-// toldIDs returns the ids of what the agent was told.
+// toldIDs returns the ids of everything that the agent was told.
 func (b *inbox) toldIDs() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -148,7 +147,7 @@ func clip(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-// logLine writes a line that is the worker's, not the agent's.
+// logLine writes a line that comes from the worker, not from the agent.
 func logLine(w io.Writer, format string, args ...any) {
 	fmt.Fprintf(w, "fermata: "+format+"\n", args...)
 }

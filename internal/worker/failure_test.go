@@ -17,7 +17,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/worker"
 )
 
-// record is a log that is read while it is written.
+// record is a log that can be read while it is written.
 type record struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -29,7 +29,7 @@ func (r *record) Write(p []byte) (int, error) {
 	return r.text.Write(p)
 }
 
-// about returns the lines about a task that are no mere beginning of its run.
+// about returns the lines about a task, except those about the beginning of a run.
 func (r *record) about(t *fermata.Task) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,7 +42,7 @@ func (r *record) about(t *fermata.Task) []string {
 	return lines
 }
 
-// TestTheLogOfAWorkerSaysWhyARunFailed: once, on one line, with a code and the reason.
+// TestTheLogOfAWorkerSaysWhyARunFailed: the log has one line about it, with a code and the reason.
 func TestTheLogOfAWorkerSaysWhyARunFailed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,10 +11,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// finish settles the result with the working copy and tells the server. What is
-// done to the working copy is what the server accepted: a completed run is
-// committed before it is reported and taken back when the report is refused;
-// a failed one is rolled back only after the report was accepted.
+// finish settles the result with the working copy and tells the server. The working copy always matches what the server
+// accepted. A completed run is committed before it is reported, and the commit is taken back if the report is refused.
+// A failed run is rolled back only after the report was accepted.
 func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
 	sendCtx, cancel := a.patience(ctx)
 	defer cancel()
@@ -24,7 +23,8 @@ func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
 		fin, secured = a.secure(sendCtx, fin)
 	}
 	if !secured {
-		// The server takes the report of a lost run as long as no other has begun. The task would be done without the push.
+		// The server accepts the report of a lost run as long as no other run has begun. Then the task would be done
+		// without the push.
 		a.logw.close(sendCtx)
 		a.copy.uncommit(sendCtx, a.log)
 		a.log.Warn("the run was over before its work was pushed; nothing is reported")
@@ -60,9 +60,8 @@ func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
 	}
 }
 
-// secure commits what a completed run did, and pushes it where the task says
-// so. Work that cannot be secured stays in the working copy. It returns false
-// where the run was over before the push had ended.
+// secure commits the changes of a completed run, and pushes them if the task says so. If that fails, the changes stay
+// in the working copy. It returns false if the run was over before the push had ended.
 func (a *attempt) secure(ctx context.Context, fin fermata.Finish) (fermata.Finish, bool) {
 	if err := a.copy.commit(ctx, a.claim.Task, a.logw); err != nil {
 		a.copy.keep = true
@@ -81,8 +80,7 @@ func (a *attempt) secure(ctx context.Context, fin fermata.Finish) (fermata.Finis
 	return fin, true
 }
 
-// patience is a context for the last calls of a run: it lasts as long as the
-// worker, and a grace longer.
+// patience returns a context for the last calls of a run. It lasts as long as the worker's own, plus the grace.
 func (a *attempt) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	sendCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -92,8 +90,8 @@ func (a *attempt) patience(ctx context.Context) (context.Context, context.Cancel
 	return sendCtx, func() { stop(); cancel() }
 }
 
-// fillResult decides what an agent meant that ended well without a word: it waits
-// for the question that it asked by the API, or else it completed.
+// fillResult fills in the result of an agent that ended well without reporting one. If the agent asked a question by
+// the API, the run waits for it; otherwise it is completed.
 func (a *attempt) fillResult(ctx context.Context, fin fermata.Finish) fermata.Finish {
 	if fin.Result != "" {
 		return fin
@@ -110,11 +108,9 @@ func (a *attempt) fillResult(ctx context.Context, fin fermata.Finish) fermata.Fi
 	return fin
 }
 
-// report sends the result until it is accepted, the run is over, or the server
-// wants nothing of this worker any more. A result
-// that the server finds wrong becomes a failure that says why, so that the task
-// never hangs. It returns the report that was sent last, and whether the task goes on
-// with what the agent was not told.
+// report sends the result until it is accepted, the run is over, or the server refuses this worker. If the server finds
+// the result wrong, the worker reports a failure that gives the reason, so that the task never hangs. report returns
+// the last report that was sent, and whether the task goes on because the agent was not told everything.
 func (a *attempt) report(ctx context.Context, fin fermata.Finish) (sent fermata.Finish, goesOn bool, err error) {
 	pause := backoff{}
 	for {
@@ -146,8 +142,7 @@ func (a *attempt) report(ctx context.Context, fin fermata.Finish) (sent fermata.
 	}
 }
 
-// dropQuestion says in the logs that the question of a report is not asked, because the
-// task waits for an answer already.
+// dropQuestion logs that the question of a report is not asked, because the task already waits for an answer.
 func (a *attempt) dropQuestion(q *fermata.Ask, why error) {
 	asked := clip(cmp.Or(q.Title, q.Question), 200)
 	a.log.Warn("the question of the result is not asked", "question", asked, "error", why)
@@ -159,8 +154,7 @@ func refusesWorker(code fermata.Code) bool {
 	return code == fermata.CodeUnauthenticated || code == fermata.CodeForbidden
 }
 
-// refusesContent reports whether the server finds the report itself wrong. What passes
-// by itself is no such refusal.
+// refusesContent reports whether the server rejects the report itself. A temporary error does not count.
 func refusesContent(code fermata.Code) bool {
 	switch code {
 	case fermata.CodeUnavailable, fermata.CodeInternal, fermata.CodeRateLimited:
@@ -170,15 +164,15 @@ func refusesContent(code fermata.Code) bool {
 	}
 }
 
-// refusalFailure is the failure that takes the place of a report that the server
-// refused. The work may be good, so the working copy is kept.
+// refusalFailure returns the failure that replaces a report that the server refused. The work may be good, so the
+// working copy is kept.
 func (a *attempt) refusalFailure(fin fermata.Finish, err error) fermata.Finish {
 	f := a.fail(codeOf(err, codeAgentFailed), "The agent reported "+string(fin.Result)+", and the server refused the report: "+describe(err))
 	f.Token, f.Session = fin.Token, fin.Session
 	return f
 }
 
-// describe is an error with every problem that it lists.
+// describe returns the text of an error with every problem that it lists.
 func describe(err error) string {
 	e, ok := errors.AsType[*fermata.Error](err)
 	if !ok || len(e.Problems) == 0 {

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// gitTimeout bounds one call of git.
+// gitTimeout is the time limit of one call of git.
 const gitTimeout = 5 * time.Minute
 
-// gitNames are the variables that git is given. None names a repository, and
-// none is a secret of the worker: a filter of the user's is started with them.
+// gitNames are the environment variables that git gets. None names a repository. None is a secret of the worker,
+// because git starts the user's filters with them.
 var gitNames = []string{"HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "XDG_CONFIG_HOME", "SYSTEMROOT"}
 
-// fixedSettings hold for every git of the worker, whatever a configuration says.
-// Each of these settings can start a program or lead git out of its folder.
+// fixedSettings apply to every git that the worker runs, whatever a configuration says. Each of these settings can
+// otherwise start a program or lead git out of its folder.
 var fixedSettings = []string{
 	"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.pager=cat", "core.editor=:", "core.alternateRefsCommand=true",
 	"core.splitIndex=false", "core.untrackedCache=false", "commit.gpgSign=false", "push.gpgSign=false", "submodule.recurse=false",
@@ -30,32 +30,29 @@ var fixedSettings = []string{
 
 // gitCall is one call of git.
 type gitCall struct {
-	// dir is where it runs; env is its whole environment.
+	// dir is the folder in which git runs. env is its whole environment.
 	dir string
 	env []string
-	// input is what it reads; place are the options that say where the repository
-	// is, and args the command.
+	// input is the standard input of git. place are the options that say where the repository is, and args the command.
 	input       string
 	place, args []string
 }
 
-// lockKey is the key of the lock that git holds as well.
+// lockKey is the context key of the lock that git holds as well.
 type lockKey struct{}
 
-// withLock lets every git of ctx hold the lock until it ends.
+// withLock makes every git that is started with the returned context hold the lock until it ends.
 func withLock(ctx context.Context, held *lock) context.Context {
 	return context.WithValue(ctx, lockKey{}, held)
 }
 
-// findGit runs git in a folder that may lie inside a repository, and lets git
-// find that repository. It is never run in a working copy: there an agent can
-// put any repository in git's way.
+// findGit runs git in a folder that may lie inside a repository, and lets git find that repository. Never call it in a
+// working copy: an agent can put any repository in git's way there.
 func findGit(ctx context.Context, dir string, args ...string) (string, error) {
 	return runGit(ctx, gitCall{dir: dir, env: localEnv(), args: args})
 }
 
-// runGit lets neither hooks nor prompts nor signing get in the way. It returns
-// the output without the last newline.
+// runGit runs git without hooks, prompts and signing. It returns the output without its trailing newlines.
 func runGit(ctx context.Context, call gitCall) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
@@ -77,7 +74,7 @@ func runGit(ctx context.Context, call gitCall) (string, error) {
 	return strings.TrimRight(out.String(), "\n"), nil
 }
 
-// localEnv is the environment of a git that speaks with no other repository.
+// localEnv returns the environment of a git that connects to no other repository.
 func localEnv() []string {
 	env := append(quietEnv(), "PATH="+safePath(), "GIT_ALLOW_PROTOCOL=none")
 	for _, name := range gitNames {
@@ -88,19 +85,19 @@ func localEnv() []string {
 	return env
 }
 
-// quietEnv keeps git from asking anybody, and from showing anything by a program.
+// quietEnv returns the variables that keep git from prompting a person and from starting a pager or an editor.
 func quietEnv() []string {
 	return []string{"GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EDITOR=:", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C"}
 }
 
-// safePath is PATH without relative folders: git starts programs in working
-// copies, and must not take one from there.
+// safePath returns PATH without relative folders. Git starts programs while it runs in a working copy, and must not
+// take one from there.
 func safePath() string {
 	folders := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool { return !filepath.IsAbs(dir) })
 	return strings.Join(folders, string(os.PathListSeparator))
 }
 
-// exists reports whether there is something at the path.
+// exists reports whether there is a file or folder at the path.
 func exists(path string) bool {
 	_, err := os.Stat(path) //nolint:gosec // it is only looked whether something is there
 	return err == nil

@@ -11,8 +11,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// What the repository had in force before the first run stays in force: filters,
-// and what git does with line ends.
+// Settings that the repository had before the first run stay in force: filters, and the treatment of line ends.
 func TestSettingsOfTheRepositoryHold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -31,7 +30,7 @@ func TestSettingsOfTheRepositoryHold(t *testing.T) {
 	}
 }
 
-// A program that an agent can write is none that the worker's git starts.
+// The worker's git never starts a program that an agent can write.
 func TestFilterInsideTheCopyIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -46,8 +45,8 @@ func TestFilterInsideTheCopyIsRefused(t *testing.T) {
 	}
 }
 
-// What people and tools write into the configuration in the course of work stops
-// no run; what starts programs does, until the noted settings are removed.
+// Settings that people and tools write in the course of work stop no run. Settings that start programs do, until the
+// noted settings are removed.
 func TestChangedSettings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -75,7 +74,7 @@ func TestChangedSettings(t *testing.T) {
 	w.await(task.ID, fermata.TaskDone)
 }
 
-// An agent that is not isolated can remove what the worker noted. The worker still knows.
+// An agent that is not isolated can remove the worker's notes. The worker still has them in memory.
 func TestNotesThatAnAgentRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -92,7 +91,7 @@ func TestNotesThatAnAgentRemoved(t *testing.T) {
 	}
 }
 
-// A run that asks and has changed what git goes by fails: it does not wait.
+// A run that asks, and that has changed git's settings, fails instead of waiting.
 func TestChangedSettingsOfARunThatAsks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -103,8 +102,8 @@ func TestChangedSettingsOfARunThatAsks(t *testing.T) {
 	}
 }
 
-// The index is the agent's: what it added by force is committed, what it took out
-// is not, and a merge that it began is one.
+// The agent's index counts: a file that it added by force is committed, a file that it took out is not, and a merge
+// that it began becomes a merge commit.
 func TestIndexOfTheAgentCounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

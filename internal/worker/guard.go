@@ -12,30 +12,30 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// stateFolder holds, inside the worker's folder, what the worker knows of
-// repositories and working copies. No agent is given it.
+// stateFolder is the folder, inside the worker's folder, for what the worker has noted about repositories and working
+// copies. No agent gets access to it.
 const stateFolder = ".git-state"
 
-// settingsFile is where the settings of a repository are noted.
+// settingsFile returns the file in which the settings of a repository are noted.
 func (cs *copies) settingsFile(r repository) string {
 	sum := sha256.Sum256([]byte(r.common))
 	return filepath.Join(cs.Folder, stateFolder, "repositories", filepath.Base(r.top)+"-"+hex.EncodeToString(sum[:8])+".json")
 }
 
-// gitFolder is where the worker keeps its own git folder for a copy.
+// gitFolder returns the worker's own git folder for a copy.
 func (cs *copies) gitFolder(id string) string {
 	return filepath.Join(cs.Folder, stateFolder, "copies", id)
 }
 
-// dropGitFolder removes the worker's own git folder for a copy, and what it noted there.
+// dropGitFolder removes the worker's own git folder for a copy, with the notes in it.
 func (cs *copies) dropGitFolder(id string) error {
 	dir := cs.gitFolder(id)
 	cs.notes.forget(filepath.Join(dir, worktreeNotes))
 	return os.RemoveAll(dir)
 }
 
-// recall returns the settings that were noted before the first run in the
-// repository. It refuses a repository whose settings are others now.
+// recall returns the settings that were noted before the first run in the repository. It returns an error if they have
+// changed.
 func (cs *copies) recall(ctx context.Context, r repository) (settings, error) {
 	now, err := r.readSettings(ctx)
 	if err != nil {
@@ -53,14 +53,13 @@ func (cs *copies) recall(ctx context.Context, r repository) (settings, error) {
 	return seen, nil
 }
 
-// mendSettings says how a person lets the runs go on.
+// mendSettings returns the instructions by which a person lets the runs go on.
 func mendSettings(r repository, noted string) string {
 	return fmt.Sprintf("An agent could make git run programs by it, so no run begins here. Look at %s, and undo the change; %s shows what was there. "+
 		"If the change is yours, remove that file and start the worker again: the next run notes what is there then.", r.common, noted)
 }
 
-// openGit makes the copy's own git ready. What its data holds for this worktree
-// alone is noted when the worker first sees it.
+// openGit prepares the copy's own git. The settings of this worktree alone are noted when the worker first sees them.
 func (c *workingCopy) openGit(ctx context.Context, seen settings) error {
 	c.git = copyGit{dir: c.cs.gitFolder(c.id), root: c.root, repo: *c.repo, data: c.data}
 	own := settings{Config: map[string][]string{}, Files: map[string]string{}}
@@ -81,7 +80,7 @@ func (c *workingCopy) openGit(ctx context.Context, seen settings) error {
 	return c.git.prepare()
 }
 
-// faults names what of the worktree itself is no longer as the worker made it.
+// faults describes each way in which the worktree itself differs from the one that the worker made.
 func (c *workingCopy) faults() []string {
 	var faults []string
 	if err := hasPlace(c.root, c.root); err != nil {
@@ -101,7 +100,7 @@ func (c *workingCopy) faults() []string {
 	return faults
 }
 
-// readLine returns the one line of a small file behind its prefix.
+// readLine returns the rest of the only line of a small file after its prefix.
 func readLine(name, prefix string) (string, bool) {
 	text, ok := readRegular(name)
 	if !ok {
@@ -111,7 +110,7 @@ func readLine(name, prefix string) (string, bool) {
 	return line, ok && !strings.Contains(line, "\n")
 }
 
-// readRegular returns the text of a small file. A link or a pipe is none.
+// readRegular returns the text of a small regular file. It returns false for a link or a pipe.
 func readRegular(name string) (string, bool) {
 	info, err := os.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
@@ -121,9 +120,8 @@ func readRegular(name string) (string, bool) {
 	return string(data), err == nil
 }
 
-// tampering says, once the agent has ended, what it changed of what git goes by,
-// and how a person mends it; empty is nothing. What the worker cannot read counts
-// as changed.
+// tampering describes, once the agent has ended, which of git's settings and files the agent changed, and how a person
+// repairs them. It returns "" if nothing changed. Whatever the worker cannot read counts as changed.
 func (c *workingCopy) tampering(ctx context.Context) string {
 	if c == nil || c.repo == nil {
 		return ""
@@ -142,8 +140,8 @@ func (c *workingCopy) tampering(ctx context.Context) string {
 	return strings.Join(reasons, "; ")
 }
 
-// inspect turns the result of a run that changed what git goes by into a failure.
-// Nothing is committed then, and the copy stays for people to look at.
+// inspect turns the result of a run that changed git's settings or files into a failure. Then nothing is committed, and
+// the copy stays so that people can look at it.
 func (a *attempt) inspect(ctx context.Context, fin fermata.Finish) fermata.Finish {
 	why := a.copy.tampering(ctx)
 	if why == "" {
@@ -156,7 +154,7 @@ func (a *attempt) inspect(ctx context.Context, fin fermata.Finish) fermata.Finis
 	return f
 }
 
-// list joins names for a sentence. Of many it gives the first.
+// list joins names for a sentence, and gives only the first of many.
 func list(names []string) string {
 	const most = 10
 	if more := len(names) - most; more > 0 {

@@ -7,17 +7,16 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// beat renews the lease every third of it until ctx ends, and at once to
-// begin with, when the claim may have been under way for long, when it is known
-// where the agent works and what its session is, and after words whose reply was lost. It stops the run when the
-// server says that it is over, and when the lease could not be renewed – early
-// enough for the agent to be gone when the lease ends. Time is the monotonic
-// clock's, counted from before the request that renewed the lease.
+// beat renews the lease after every third of it until ctx ends. It sends a heartbeat at once in three cases: at the
+// start, because the claim may have taken long; when the agent's folder or session is known; and after a reply was lost
+// that may have carried messages. It stops the run when the server says that the run is over. It also stops the run
+// when the lease could not be renewed, early enough for the agent to be gone when the lease ends. Times are monotonic,
+// counted from before the request that renewed the lease.
 func (a *attempt) beat(ctx context.Context) {
 	lease := a.w.opts.Lease
 	margin := a.w.margin()
 	end := a.w.now().Add(lease - margin)
-	// The first one tells where the agent works, so that its work is found if it is stopped.
+	// The first heartbeat carries the agent's folder, so that its work is found if the worker is stopped.
 	if !a.rest(ctx, min(firstBeat, lease/10)) {
 		return
 	}
@@ -56,10 +55,10 @@ func (a *attempt) beat(ctx context.Context) {
 // firstBeat is how long the first heartbeat waits for the working copy.
 const firstBeat = time.Second
 
-// margin is how long before its end a lease that cannot be renewed is given up.
+// margin returns how long before its end a lease that cannot be renewed is given up.
 func (w *Worker) margin() time.Duration { return min(w.opts.Grace, w.opts.Lease/4) }
 
-// heartbeat renews the lease once and passes on what reached the task.
+// heartbeat renews the lease once and passes on the messages and answers that reached the task.
 func (a *attempt) heartbeat(ctx context.Context, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -98,11 +97,10 @@ func (a *attempt) isEnded() bool {
 // pause waits, and reports whether ctx still lasts.
 func (a *attempt) pause(ctx context.Context, d time.Duration) bool { return wait(ctx, d, nil) }
 
-// rest waits as pause does, and no longer than until a heartbeat is asked for.
+// rest waits like pause, but ends early when a heartbeat is asked for.
 func (a *attempt) rest(ctx context.Context, d time.Duration) bool { return wait(ctx, d, a.hasty) }
 
-// wait waits for a time or until there is something to do sooner, and reports
-// whether ctx still lasts.
+// wait waits for d or until sooner has a value, and reports whether ctx still lasts.
 func wait(ctx context.Context, d time.Duration, sooner <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

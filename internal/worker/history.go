@@ -9,12 +9,12 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// longestHistory is how many questions, and how many messages, an agent is told
-// that begins anew; the latest count.
+// longestHistory limits how many questions, and how many messages, an agent that begins anew is told. It gets the
+// latest ones.
 const longestHistory = 100
 
-// History returns all that people were asked, answered and wrote about the
-// task, for an agent whose conversation is lost.
+// History returns all questions, answers and messages of people about the task, for an agent whose conversation is
+// lost. It holds at most the latest 100 questions and 100 messages.
 func (d desk) History(ctx context.Context) (*fermata.ResumeContext, error) {
 	t := d.a.claim.Task
 	questions, err := d.closedQuestions(ctx, t.ID)
@@ -47,7 +47,7 @@ func (d desk) closedQuestions(ctx context.Context, taskID string) ([]*fermata.Qu
 	return all[max(0, len(all)-longestHistory):], err
 }
 
-// writtenMessages returns what people wrote into the thread, oldest first.
+// writtenMessages returns the messages of people in the thread, oldest first.
 func (d desk) writtenMessages(ctx context.Context, taskID string) ([]*fermata.Message, error) {
 	all, err := pages(func(cursor string) ([]*fermata.Message, string, error) {
 		return d.a.w.server.Messages(ctx, taskID, cursor, 0)

@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// index is the file in which the worker's git keeps what is to be committed.
+// index returns the file in which the worker's git keeps the changes to commit.
 func (g copyGit) index() string { return filepath.Join(g.dir, "index") }
 
-// loadIndex takes the index as the agent left it: what it added by force, and what
-// it took out. The copy of it cannot change while git reads it. It returns the
-// repositories inside the working copy that the index names.
+// loadIndex copies the index as the agent left it, with the files that it added by force or took out. The copy cannot
+// change while git reads it. loadIndex returns the repositories inside the working copy that the index names.
 func (g copyGit) loadIndex(ctx context.Context) ([]string, error) {
 	if err := ignoreMissing(os.Remove(g.index() + ".lock")); err != nil {
 		return nil, err
@@ -34,7 +33,7 @@ func (g copyGit) loadIndex(ctx context.Context) ([]string, error) {
 	return g.listIndex(ctx)
 }
 
-// storeIndex shows the agent's git the index of the worker's.
+// storeIndex gives the worker's index to the agent's git.
 func (g copyGit) storeIndex() error {
 	data, err := os.ReadFile(g.index())
 	if err != nil {
@@ -43,11 +42,11 @@ func (g copyGit) storeIndex() error {
 	return replaceFile(filepath.Join(g.data, "index"), data)
 }
 
-// gitLink is the mode of an entry of the index that is a repository of its own.
+// gitLink is the mode of an index entry that is a repository of its own.
 const gitLink = "160000"
 
-// listIndex returns the repositories inside the copy that the index names. It
-// refuses an index with a path that leads out of the copy.
+// listIndex returns the repositories inside the copy that the index names. It refuses an index with a path that leads
+// out of the copy.
 func (g copyGit) listIndex(ctx context.Context) ([]string, error) {
 	out, err := g.git(ctx, "ls-files", "--stage", "-z")
 	if err != nil {
@@ -69,8 +68,7 @@ func (g copyGit) listIndex(ctx context.Context) ([]string, error) {
 	return links, nil
 }
 
-// staysInside reports whether a path of the index names a file of the working copy,
-// and none of git's own.
+// staysInside reports whether a path of the index names a file of the working copy, and no file of git's own.
 func staysInside(path string) bool {
 	for part := range strings.SplitSeq(path, "/") {
 		switch {
@@ -81,7 +79,7 @@ func staysInside(path string) bool {
 	return true
 }
 
-// makePlace makes the folder in which an agent works, and never outside the copy.
+// makePlace makes the folder in which an agent works. It never makes a folder outside the copy.
 func makePlace(root, workDir string) error {
 	if err := hasPlace(root, workDir); err != nil {
 		return err
@@ -101,8 +99,8 @@ func makePlace(root, workDir string) error {
 	return hasPlace(root, workDir)
 }
 
-// hasPlace checks that the folder in which an agent works is the copy's own: a
-// link in its place would lead the next agent, and its sandbox, elsewhere.
+// hasPlace returns an error unless the folder in which an agent works is the copy's own. A link in its place would lead
+// the next agent, and its sandbox, elsewhere.
 func hasPlace(root, workDir string) error {
 	info, err := os.Lstat(root)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// isolate lets the programs of a run see no other folder of a task, and nothing
-// of the repository but its git data, which they can read.
+// isolate hides the folders of all other tasks from the programs of a run. Of the repository they see only its git
+// data, and can only read it.
 func (c *workingCopy) isolate(ctx context.Context, s *process.Sandbox) (context.Context, error) {
 	own := process.Sandbox{Hide: []string{c.cs.Folder, filepath.Dir(c.root)}, Write: []string{c.root}}
 	if c.repo != nil {
@@ -26,8 +26,7 @@ func (c *workingCopy) isolate(ctx context.Context, s *process.Sandbox) (context.
 	return process.InSandbox(ctx, s.With(own)), nil
 }
 
-// shownKeys are the settings of a repository that an agent in a sandbox sees. The
-// others may hold passwords.
+// shownKeys are the settings of a repository that an agent in a sandbox sees. The others may hold passwords.
 var shownKeys = []string{
 	"core.*", "extensions.*", "index.*", "user.*", "branch.*", "remote.*.url", "remote.*.fetch", "filter.*", "diff.*", "merge.*", "lfs.*", "submodule.*",
 }

@@ -10,18 +10,17 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// workersFolder holds, inside the worker's folder, a file for each worker that runs. Its
-// name is the mark of the worker's process, which holds its lock.
+// workersFolder is the folder, inside the worker's folder, with a file for each running worker. The file is named after
+// the mark of the worker's process, and the process holds its lock.
 const workersFolder = ".workers"
 
-// signIn notes that this worker runs, so that what it starts can be ended when
-// it is killed.
+// signIn records that this worker runs. If the worker is killed, another one can then end the programs that it started.
 func (cs *copies) signIn() (signOut func(), err error) {
 	folder := filepath.Join(cs.Folder, workersFolder)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	// Locked before anybody sees it: a file without a lock is that of a dead worker.
+	// Lock the file before another worker can see it: a file without a lock belongs to a dead worker.
 	file, err := os.CreateTemp(cs.Folder, ".worker-*")
 	if err != nil {
 		return nil, err
@@ -36,8 +35,8 @@ func (cs *copies) signIn() (signOut func(), err error) {
 	}, nil
 }
 
-// clearUp ends what the agents of workers left that were killed: two runs of a task would work in one
-// folder. Their papers go as well.
+// clearUp ends the programs that the agents of killed workers left running. Otherwise two runs of a task would work in
+// one folder. It removes the files of these runs as well.
 func (cs *copies) clearUp(log *slog.Logger) {
 	folder := filepath.Join(cs.Folder, workersFolder)
 	entries, err := os.ReadDir(folder)

@@ -4,8 +4,7 @@ package worker
 
 import "log/slog"
 
-// signIn does nothing: elsewhere than on Linux nobody knows what a worker
-// started that was killed.
+// signIn does nothing: only Linux can tell which programs a killed worker had started.
 func (cs *copies) signIn() (signOut func(), err error) { return func() {}, nil }
 
 func (cs *copies) clearUp(*slog.Logger) {}

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// limit is how long the run may take: as its task's spec says, {"timeout":
-// "30m"}, and no longer than the worker allows; 0 where nobody says.
+// limit returns how long the run may take: the time in its task's spec, {"timeout": "30m"}, but no longer than the
+// worker allows. It returns 0 if neither sets a limit.
 func (a *attempt) limit() time.Duration {
 	most := a.w.opts.RunTimeout
 	var spec struct {
 		Timeout string `json:"timeout"`
 	}
 	if json.Unmarshal(a.claim.Task.Spec, &spec) != nil {
-		// What else is wrong with a spec its runner says.
+		// The runner reports any other fault of a spec.
 		return most
 	}
 	own, err := time.ParseDuration(spec.Timeout)

@@ -8,20 +8,20 @@ import (
 	"sync"
 )
 
-// locks are held by name within this process. Elsewhere than on Unix, two
-// workers on one machine need folders and repositories of their own.
+// locks holds the locks of this process by name. On systems other than Unix, two workers on one machine need separate
+// folders and repositories.
 var locks sync.Map
 
-// lock is held against the other runs of this process.
+// lock keeps out the other runs of this process.
 type lock struct{ held chan struct{} }
 
-// release gives the lock back.
+// release frees the lock.
 func (l *lock) release() { <-l.held }
 
-// holdIn does nothing: locks are this process's own.
+// holdIn does nothing, because the locks exist only in this process.
 func (l *lock) holdIn(*exec.Cmd) {}
 
-// lockFile holds the lock with this name. It waits for it until ctx ends.
+// lockFile takes the lock with this name. It waits for the lock until ctx ends.
 func lockFile(ctx context.Context, name string) (*lock, error) {
 	value, _ := locks.LoadOrStore(name, make(chan struct{}, 1))
 	held := value.(chan struct{})

@@ -13,19 +13,18 @@ import (
 	"time"
 )
 
-// lock is held against every other worker on this machine.
+// lock keeps out every other worker on this machine.
 type lock struct{ file *os.File }
 
-// release gives the lock back.
+// release frees the lock.
 func (l *lock) release() { l.file.Close() } //nolint:errcheck // nothing was written
 
-// holdIn lets a program hold the lock as well, until it ends. What a worker that
-// was killed had started is then never disturbed by the next worker.
+// holdIn makes a program hold the lock as well until it ends. So the next worker never disturbs a program that a killed
+// worker had started.
 func (l *lock) holdIn(cmd *exec.Cmd) { cmd.ExtraFiles = append(cmd.ExtraFiles, l.file) }
 
-// lockFile holds the lock with this name against every other worker on this
-// machine. It waits for it until ctx ends. The system frees the lock of a
-// worker that dies.
+// lockFile takes the lock with this name against every other worker on this machine. It waits for the lock until ctx
+// ends. The system frees the lock of a worker that dies.
 func lockFile(ctx context.Context, name string) (*lock, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
 		return nil, err

@@ -9,24 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// Measures of the log of a run.
+// Limits of the log of a run.
 const (
 	// logChunk is the most that is sent at once, in bytes.
 	logChunk = 64 << 10
 	// logDelay is how long output is gathered before it is sent.
 	logDelay = 200 * time.Millisecond
-	// logMemory bounds what waits to be sent, in bytes.
+	// logMemory limits the output that waits to be sent, in bytes.
 	logMemory = 1 << 20
-	// logPatience is how long an agent is held up by a server that does not keep pace.
+	// logPatience is how long a server that is too slow may hold an agent up.
 	logPatience = 2 * time.Second
 	// logLastWords is how long the end of the output may take to be sent.
 	logLastWords = 10 * time.Second
 )
 
-// runLog sends the output of a run to the server, gathered into chunks. Where
-// the server does not keep pace, the agent is held up for a moment, and then
-// the oldest output is left out, and the log says how much. It is made valid
-// text: what is no UTF-8 is replaced.
+// runLog sends the output of a run to the server in chunks. If the server is too slow, the agent is held up for a
+// moment; then the oldest output is left out, and the log says how much. The output is made valid UTF-8: invalid bytes
+// are replaced.
 type runLog struct {
 	send func(ctx context.Context, text string) error
 
@@ -34,7 +33,7 @@ type runLog struct {
 	waiting []byte
 	// leftOut counts the bytes that were dropped since the last chunk.
 	leftOut int
-	// behind makes writers drop at once instead of waiting each time anew.
+	// behind makes writers drop output at once, instead of waiting each time.
 	behind bool
 	ended  bool
 	// freed is closed, and replaced, when a chunk was taken.
@@ -42,7 +41,7 @@ type runLog struct {
 
 	more chan struct{}
 	done chan struct{}
-	// ctx is the life of the sending goroutine.
+	// ctx ends the sending goroutine.
 	ctx    context.Context
 	cancel context.CancelFunc
 }
@@ -93,8 +92,7 @@ func (l *runLog) take(piece []byte) {
 	}
 }
 
-// awaitRoom holds a writer up until there is room for n bytes, for
-// [logPatience] at most. The lock is held before and after.
+// awaitRoom holds a writer up until there is room for n bytes, for [logPatience] at most. The caller holds the lock.
 func (l *runLog) awaitRoom(n int) {
 	l.behind = l.behind && len(l.waiting) > logMemory/2
 	if l.behind || l.ended || len(l.waiting)+n <= logMemory {
@@ -116,8 +114,8 @@ func (l *runLog) awaitRoom(n int) {
 	}
 }
 
-// close sends what is left, and waits for it until ctx ends or
-// [logLastWords] have passed. What is written later is dropped.
+// close sends the rest of the output. It waits until ctx ends, but no longer than [logLastWords]. Later output is
+// dropped.
 func (l *runLog) close(ctx context.Context) {
 	l.end()
 	timer := time.NewTimer(logLastWords)
@@ -131,7 +129,7 @@ func (l *runLog) close(ctx context.Context) {
 	<-l.done
 }
 
-// discard ends the log without sending what is left.
+// discard ends the log without sending the rest.
 func (l *runLog) discard() {
 	l.cancel()
 	l.end()
@@ -149,7 +147,7 @@ func (l *runLog) end() {
 	}
 }
 
-// run sends chunks until the log ends and is empty.
+// run sends chunks until the log has ended and is empty.
 func (l *runLog) run() {
 	defer close(l.done)
 	for {
@@ -170,8 +168,7 @@ func (l *runLog) run() {
 	}
 }
 
-// gather lets output collect for [logDelay], unless there is a chunk already
-// or no more to come.
+// gather lets output collect for [logDelay]. It ends early if there is a whole chunk or the log has ended.
 func (l *runLog) gather() {
 	timer := time.NewTimer(logDelay)
 	defer timer.Stop()
@@ -198,8 +195,8 @@ func (l *runLog) isOver() bool {
 	return l.ended && len(l.waiting) == 0
 }
 
-// nextChunk takes a chunk of valid text, "" when there is none. A character that is
-// not whole yet waits for its rest.
+// nextChunk takes a chunk of valid text, or "" if there is none. An incomplete character stays until its other bytes
+// arrive.
 func (l *runLog) nextChunk() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -218,8 +215,7 @@ func (l *runLog) nextChunk() string {
 	return text
 }
 
-// openRune returns how many bytes at the end of p begin a character whose rest
-// is missing.
+// openRune returns how many bytes at the end of p belong to an incomplete character.
 func openRune(p []byte) int {
 	for i := 1; i <= min(len(p), utf8.UTFMax-1); i++ {
 		if b := p[len(p)-i]; utf8.RuneStart(b) {
@@ -232,14 +228,14 @@ func openRune(p []byte) int {
 	return 0
 }
 
-// free wakes the writers that wait for room. The lock is held.
+// free wakes the writers that wait for room. The caller holds the lock.
 func (l *runLog) free() {
 	close(l.freed)
 	l.freed = make(chan struct{})
 }
 
-// deliver sends a chunk until the server takes it. It returns false when the
-// log is of no use any more. A chunk that the server refuses is skipped.
+// deliver sends a chunk until the server takes it. A chunk that the server refuses is skipped. deliver returns false
+// when the run or the log is over.
 func (l *runLog) deliver(text string) bool {
 	pause := backoff{}
 	for {
@@ -255,7 +251,7 @@ func (l *runLog) deliver(text string) bool {
 	}
 }
 
-// giveUp makes writers drop everything.
+// giveUp makes writers drop all output.
 func (l *runLog) giveUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

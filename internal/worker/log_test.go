@@ -14,11 +14,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// sink is a server's log whose sending can be held up.
+// sink is a server's log whose sending a test can block.
 type sink struct {
 	mu   sync.Mutex
 	sent []string
-	// gate lets one chunk through for each value; nil lets all through.
+	// gate lets one chunk through for each value. If it is nil, all chunks pass.
 	gate chan struct{}
 	err  error
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// apart makes a task with a working copy of its own that begins at the branch of another.
+// apart makes a task with a working copy of its own that begins at the branch of another task.
 func (w *world) apart(of *fermata.Task, script string) *fermata.Task {
 	w.t.Helper()
 	spec, err := json.Marshal(map[string]any{"command": []string{"sh", "-c", script}, "from": of.ID})
@@ -46,7 +46,7 @@ func TestATaskBeginsAtTheBranchOfAnother(t *testing.T) {
 	}
 }
 
-// The branch of a run is made by the first step that works in the copy of the run.
+// The first step that works in the copy of the run makes the run's branch.
 func TestATaskBeginsAtABranchThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -60,7 +60,7 @@ func TestATaskBeginsAtABranchThatIsNotThere(t *testing.T) {
 	}
 }
 
-// Without a repository there are no branches. A later step would look in vain for that of the task.
+// Without a repository there are no branches, so a later step could not find the branch of the task.
 func TestATaskBeginsAtNoBranchWithoutARepository(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -72,8 +72,8 @@ func TestATaskBeginsAtNoBranchWithoutARepository(t *testing.T) {
 	}
 }
 
-// Where a task began stays, whatever comes to the other branch meanwhile: a task that waits finds its work, and one that
-// fails goes back there.
+// The place where a task began stays the same, whatever is committed to the other branch meanwhile. A task that waits
+// finds its work, and a failed task is rolled back to that place.
 func TestATaskStaysWhereItBegan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -98,7 +98,7 @@ func TestATaskStaysWhereItBegan(t *testing.T) {
 	}
 }
 
-// runs starts workflows, and returns the service that moves them on.
+// runs starts the workflow service and returns it.
 func (w *world) runs() *workflow.Service {
 	w.t.Helper()
 	s := workflow.New(workflow.Options{DB: w.db, Engine: w.engine})
@@ -117,7 +117,7 @@ var operator = fermata.Caller{
 	Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
 }
 
-// flowOf starts a run of a workflow with the tools of the workspace, and waits for its end.
+// flowOf registers the tools, starts a run of the workflow, and waits for its end.
 func (w *world) flowOf(s *workflow.Service, source string, tools ...*fermata.NamedTool) *fermata.WorkflowRun {
 	w.t.Helper()
 	for _, n := range tools {
@@ -137,18 +137,18 @@ func (w *world) flowOf(s *workflow.Service, source string, tools ...*fermata.Nam
 	return ended
 }
 
-// files lists what is on a branch.
+// files returns the names of the files on a branch.
 func (w *world) files(branch string) string {
 	w.t.Helper()
 	return strings.ReplaceAll(run(w.t, w.repo, "ls-tree", "-r", "--name-only", branch), "\n", " ")
 }
 
-// meet is a command that ends when its like has begun as well: each opens the pipe of the other one.
+// meet returns a command that ends only after its counterpart has begun as well: each opens the pipe of the other.
 func meet(mine, other, script string) string {
 	return `(echo here >` + other + `) & read word <` + mine + `; wait; ` + script
 }
 
-// Two branches of a run work at the same time, each in a copy of its own, and a third step brings together what they did.
+// Two branches of a run work at the same time, each in its own copy, and a third step combines their results.
 func TestStepsInCopiesOfTheirOwnWorkAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -188,7 +188,7 @@ steps:
 	}
 }
 
-// children are the tasks that steps made last, by step.
+// children returns the latest task of each step.
 func (w *world) children(r *fermata.WorkflowRun) map[string]string {
 	children := map[string]string{}
 	for _, s := range r.Steps {
@@ -199,7 +199,7 @@ func (w *world) children(r *fermata.WorkflowRun) map[string]string {
 	return children
 }
 
-// Each item works in a copy of its own. The branches stand in the order of the items.
+// Each item works in its own copy. The branches are listed in the order of the items.
 func TestItemsInCopiesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -227,7 +227,7 @@ steps:
 	}
 }
 
-// The worker commits a merge that a step began: git needs to know no name for that.
+// The worker commits a merge that a step began. Git needs no configured name for that.
 func TestAMergeThatConflictsIsLeftToAStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

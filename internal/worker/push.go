@@ -12,15 +12,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// pushedRef holds the commit that was pushed last.
+// pushedRef returns the ref that holds the commit that was pushed last.
 func pushedRef(id string) string { return "refs/fermata/pushed/" + id }
 
-// pushingRef holds the commit whose push began last. If the worker is killed during the push, it differs from pushedRef.
+// pushingRef returns the ref that holds the commit whose push began last. If the worker is killed during the push, it
+// differs from pushedRef.
 func pushingRef(id string) string { return "refs/fermata/pushing/" + id }
 
-// publish pushes the branch to the remote origin, where the task asks for it.
-// The branch is the worker's: a commit of its own that it has taken back may be
-// replaced there, and nobody else's.
+// publish pushes the branch to the remote origin, if the task asks for it. The branch belongs to the worker. So publish
+// may replace a commit there that the worker has taken back, but no commit of anybody else.
 func (c *workingCopy) publish(ctx context.Context, log io.Writer) error {
 	if c == nil || !c.push {
 		return nil
@@ -57,14 +57,14 @@ func (c *workingCopy) publish(ctx context.Context, log io.Writer) error {
 	return nil
 }
 
-// lastPushed returns the commit that the worker left at origin, and "" when it knows of none.
+// lastPushed returns the commit that the worker last left at origin, or "" if it knows of none.
 func (c *workingCopy) lastPushed(ctx context.Context, origin string) string {
 	pushed, _ := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", pushedRef(c.id))
 	pushing, _ := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", pushingRef(c.id))
 	if pushing == "" || pushing == pushed {
 		return pushed
 	}
-	// Nobody saw the end of that push. Where origin cannot be asked, the next one fails and says why.
+	// The worker did not see the end of that push. If origin cannot be asked, the next push fails and gives the reason.
 	there, err := c.git.run(ctx, pushEnv(), "", []string{"ls-remote", "--quiet", origin, "refs/heads/" + c.branch})
 	if commit, _, _ := strings.Cut(there, "\t"); err == nil && commit == pushing {
 		return pushing
@@ -72,9 +72,8 @@ func (c *workingCopy) lastPushed(ctx context.Context, origin string) string {
 	return pushed
 }
 
-// pushEnv is the environment of git where it speaks with a remote: what agents
-// get as well, among it the way to the keys of ssh. Nobody is there to be asked
-// for a password.
+// pushEnv returns the environment of a git that connects to a remote. It is the one that agents get, with the access to
+// the SSH keys. Prompts for a password are disabled, because no person is there to answer them.
 func pushEnv() []string {
 	env := slices.DeleteFunc(process.Environ(nil), func(entry string) bool { return strings.HasPrefix(entry, "PATH=") })
 	return append(append(env, quietEnv()...), "PATH="+safePath(), "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=force")
@@ -82,8 +81,7 @@ func pushEnv() []string {
 
 var password = regexp.MustCompile(`://[^/@\s]+@`)
 
-// withoutPassword leaves out what stands before the host in addresses, and the
-// options of git.
+// withoutPassword returns the text without the credentials in addresses and without the options of git.
 func withoutPassword(text string) string {
 	if _, words, ok := strings.Cut(text, "exit status "); ok {
 		if _, rest, ok := strings.Cut(words, ": "); ok {

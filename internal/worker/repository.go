@@ -10,19 +10,16 @@ import (
 	"strings"
 )
 
-// repository is a git repository that tasks are worked in.
+// repository is a git repository in which tasks are worked on.
 type repository struct {
-	// top is the folder that git is run in, and prefix the way from there to the
-	// folder that was named.
+	// top is the folder in which git runs. prefix is the path from there to the configured folder.
 	top, prefix string
-	// gitDir is the git folder of top, and common the one in which all worktrees
-	// share their data.
+	// gitDir is the git folder of top. common is the git folder that all worktrees share.
 	gitDir, common string
 }
 
-// findRepository returns the repository to which a folder belongs, and reports
-// whether there is one. A folder that merely lies inside of one, and that it does
-// not track, does not belong to it. A repository that git cannot read is an error.
+// findRepository returns the repository to which a folder belongs, and reports whether there is one. A folder inside a
+// repository belongs to it only if the repository tracks the folder. A repository that git cannot read is an error.
 func findRepository(ctx context.Context, dir string) (repository, bool, error) {
 	around, err := repositoryAround(dir)
 	if err != nil {
@@ -48,8 +45,8 @@ func findRepository(ctx context.Context, dir string) (repository, bool, error) {
 	return r, err == nil, err
 }
 
-// repositoryAround reports whether a repository lies at the folder or around it. One
-// whose configuration is no file is an error: git would wait for a pipe.
+// repositoryAround reports whether there is a repository at the folder or around it. It returns an error if the
+// configuration is not a regular file: git would wait for a pipe.
 func repositoryAround(dir string) (bool, error) {
 	for {
 		at := filepath.Join(dir, ".git")
@@ -68,20 +65,18 @@ func repositoryAround(dir string) (bool, error) {
 	}
 }
 
-// git runs a command that touches no file of a working copy: neither its
-// attributes nor its filters have a part in it.
+// git runs a command that touches no file of a working copy. So neither attributes nor filters of the copy apply.
 func (r repository) git(ctx context.Context, args ...string) (string, error) {
 	return r.gitInput(ctx, "", nil, args...)
 }
 
-// gitInput is git with something to read, and with further variables.
+// gitInput runs a command as git does, with input on its standard input and additional variables.
 func (r repository) gitInput(ctx context.Context, input string, env []string, args ...string) (string, error) {
 	env = slices.Concat(localEnv(), env, []string{"GIT_COMMON_DIR=" + r.common})
 	return runGit(ctx, gitCall{dir: r.top, env: env, input: input, place: []string{"--git-dir=" + r.gitDir}, args: args})
 }
 
-// identity returns the variables that name the author of commits, also where
-// git knows none.
+// identity returns the variables that name the author of commits. If git knows no author, the author is Fermata.
 func (r repository) identity(ctx context.Context) []string {
 	name, email := "Fermata", "fermata@localhost"
 	if value, err := r.git(ctx, "config", "user.name"); err == nil && value != "" {
@@ -93,10 +88,9 @@ func (r repository) identity(ctx context.Context) []string {
 	return []string{"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email}
 }
 
-// worktree is one of a repository's, as git lists it.
+// worktree is one worktree of a repository, as git lists it.
 type worktree struct {
-	// dir is where it is, branch the full name of what is checked out there, and
-	// locked the reason for which it is locked.
+	// dir is its folder, branch the full name of the branch that is checked out, and locked the reason for its lock.
 	dir, branch, locked string
 }
 
@@ -121,9 +115,8 @@ func (r repository) worktrees(ctx context.Context) ([]worktree, error) {
 	return all, nil
 }
 
-// dataOf returns the folder in which the repository keeps its data about the
-// worktree at dir. It is found from the repository's side: the file .git of a
-// worktree is its agent's to write.
+// dataOf returns the folder in which the repository keeps its data about the worktree at dir. It searches from the
+// repository's side, because an agent can write the file .git of its worktree.
 func (r repository) dataOf(dir string) (string, error) {
 	folder := filepath.Join(r.common, "worktrees")
 	entries, err := os.ReadDir(folder)
@@ -134,7 +127,7 @@ func (r repository) dataOf(dir string) (string, error) {
 		data := filepath.Join(folder, e.Name())
 		place, err := os.ReadFile(filepath.Join(data, "gitdir"))
 		if err != nil {
-			continue // it is torn, or another worker removes it
+			continue // it is incomplete, or another worker removes it
 		}
 		if at := resolveIn(data, strings.TrimSpace(string(place))); at == filepath.Join(dir, ".git") {
 			return data, nil
@@ -143,7 +136,7 @@ func (r repository) dataOf(dir string) (string, error) {
 	return "", errors.New("the repository " + r.top + " does not know the worktree " + dir + " any more")
 }
 
-// forget removes the repository's data about the worktree at dir, and leaves its files.
+// forget removes the repository's data about the worktree at dir, and leaves the files of the worktree.
 func (r repository) forget(dir string) error {
 	data, err := r.dataOf(dir)
 	if err != nil {
@@ -152,7 +145,7 @@ func (r repository) forget(dir string) error {
 	return os.RemoveAll(data)
 }
 
-// resolveIn returns the path, which begins at the folder unless it is absolute.
+// resolveIn returns the cleaned path. A relative path begins at the folder.
 func resolveIn(folder, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

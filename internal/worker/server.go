@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// Server is what a worker needs of the client.
+// Server is the part of the client that a worker needs.
 type Server interface {
 	Claim(ctx context.Context, r fermata.ClaimRequest) (*fermata.Claim, error)
 	Leave(ctx context.Context, r fermata.ClaimRequest) error
@@ -32,7 +32,7 @@ func isStale(err error) bool {
 	}
 }
 
-// isFinal reports whether asking again cannot help.
+// isFinal reports whether a retry cannot help.
 func isFinal(err error) bool {
 	switch fermata.CodeOf(err) {
 	case fermata.CodeInvalidRequest, fermata.CodeUnauthenticated, fermata.CodeForbidden:

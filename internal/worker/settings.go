@@ -16,18 +16,17 @@ import (
 	"sync"
 )
 
-// settings are what decides which programs git starts in a repository, and where
-// it sends what. The worker notes them before the first run in a repository. It
-// runs git with what it noted, and never with what it finds afterwards.
+// settings are the values and files that decide which programs git starts in a repository, and where git sends data.
+// The worker notes them before the first run in a repository. It runs git only with the noted settings, never with
+// those that it finds later.
 type settings struct {
-	// Config are the values of the repository's own configuration, by their keys.
+	// Config holds the values of the repository's own configuration by their keys.
 	Config map[string][]string `json:"config"`
-	// Files are digests of hooks, attributes and the like, by their names below the
-	// common folder.
+	// Files holds digests of hooks, attributes and similar files, by their names below the common folder.
 	Files map[string]string `json:"files"`
 }
 
-// readSettings returns the settings of a repository as they are now.
+// readSettings returns the present settings of a repository.
 func (r repository) readSettings(ctx context.Context) (settings, error) {
 	s := settings{Config: map[string][]string{}, Files: map[string]string{}}
 	for file, prefix := range map[string]string{"config": "", "config.worktree": mainPrefix} {
@@ -38,15 +37,13 @@ func (r repository) readSettings(ctx context.Context) (settings, error) {
 	return s, errors.Join(s.addFile(r.common, filepath.Join("info", "attributes")), s.addHooks(r.common, "hooks"), s.addModules(r.common))
 }
 
-// Settings that hold in one worktree only have keys that begin so: in the main one,
-// and in the one of the copy.
+// Prefixes of keys that apply to one worktree only: mainPrefix to the main one, ownPrefix to the one of the copy.
 const (
 	mainPrefix = "config.worktree:"
 	ownPrefix  = "worktree:"
 )
 
-// readConfig adds the values of one file, and of the files that it includes. One
-// that is not there has none.
+// readConfig adds the values of one file, and of the files that it includes. A missing file has no values.
 func (r repository) readConfig(ctx context.Context, file, prefix string, into map[string][]string) error {
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -68,8 +65,8 @@ func (r repository) readConfig(ctx context.Context, file, prefix string, into ma
 	return nil
 }
 
-// addFile adds the digest of a file below the folder, if it is there. A link is
-// what it names.
+// addFile adds the digest of a file below the folder, if the file exists. For a link, it reads the file that the link
+// names.
 func (s settings) addFile(folder, name string) error {
 	path := filepath.Join(folder, name)
 	info, err := os.Lstat(path)
@@ -90,14 +87,14 @@ func (s settings) addFile(folder, name string) error {
 	return nil
 }
 
-// isFile reports whether a path names a file that can be read to its end: an
-// agent may put a pipe in its place, on which the worker would wait.
+// isFile reports whether a path names a regular file, which can be read to its end. An agent may put a pipe in its
+// place, and the worker would wait for it.
 func isFile(path string) bool {
 	info, err := os.Stat(path) //nolint:gosec // it is only looked what is there
 	return err == nil && info.Mode().IsRegular()
 }
 
-// addHooks adds the hooks of a folder. Samples are none.
+// addHooks adds the hooks of a folder, without the samples.
 func (s settings) addHooks(folder, name string) error {
 	entries, err := os.ReadDir(filepath.Join(folder, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +115,7 @@ func (s settings) addHooks(folder, name string) error {
 }
 
 // addModules adds the configuration and the hooks of submodules. When a person runs git in the repository, git runs the
-// programs that these name.
+// programs that they name.
 func (s settings) addModules(common string) error {
 	folder := filepath.Join(common, "modules")
 	return filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
@@ -144,19 +141,19 @@ func (s settings) addModules(common string) error {
 	})
 }
 
-// harmlessKeys are settings that git, tools and agents write in the course of
-// work, and that start no program. A * stands for one or more parts.
+// harmlessKeys are settings that start no program, and that git, tools and agents write in the course of work. A *
+// stands for one or more parts.
 var harmlessKeys = []string{
 	"branch.*.merge", "branch.*.rebase", "branch.*.description", "branch.*.gh-merge-base", "branch.*.vscode-merge-base", "branch.autosetupmerge",
 	"branch.autosetuprebase", "branch.sort", "user.name", "user.email", "remote.*.gh-resolved", "remote.*.fetch", "submodule.*.active", "submodule.*.url",
 	"lfs.*.access", "lfs.repositoryformatversion", "pull.rebase", "pull.ff", "push.default", "push.autosetupremote", "advice.*", "color.*",
 }
 
-// remoteKeys are settings that name a remote, or the address of a repository. They are harmless if they name a remote that was
-// there before, or a repository on another machine. Git starts the hooks of one on this machine.
+// remoteKeys are settings that name a remote, or the address of a repository. They are harmless if they name a remote
+// that existed before, or a repository on another machine. For a repository on this machine, git starts its hooks.
 var remoteKeys = []string{"branch.*.remote", "branch.*.pushremote", "remote.pushdefault"}
 
-// isHarmless reports whether nothing is started because a setting has these values now.
+// isHarmless reports whether these values of a setting start no program.
 func (s settings) isHarmless(key string, values []string) bool {
 	if !matchesAny(remoteKeys, key) {
 		return matchesAny(harmlessKeys, key)
@@ -167,7 +164,7 @@ func (s settings) isHarmless(key string, values []string) bool {
 	})
 }
 
-// changes names what is no longer as it was, sorted.
+// changes returns the names of the settings and files that differ from now, sorted.
 func (s settings) changes(now settings) []string {
 	changed := compare(s.withoutHarmless(s.Config), s.withoutHarmless(now.Config), slices.Equal)
 	changed = append(changed, compare(s.Files, now.Files, func(a, b string) bool { return a == b })...)
@@ -182,7 +179,7 @@ func (s settings) withoutHarmless(config map[string][]string) map[string][]strin
 	return left
 }
 
-// compare names the keys that were added, changed or removed.
+// compare returns the keys that were added, changed or removed.
 func compare[V any](before, now map[string]V, same func(a, b V) bool) []string {
 	var names []string
 	for key, value := range now {
@@ -200,9 +197,8 @@ func compare[V any](before, now map[string]V, same func(a, b V) bool) []string {
 	return names
 }
 
-// carried are the settings that the worker's own git goes by. None of them lets
-// an agent's file be run: the programs that they name are those of the user, and
-// [copyGit.checkPrograms] refuses one that lies in the working copy.
+// carried are the settings that the worker's own git uses. None of them makes git run a file of an agent: the programs
+// that they name belong to the user, and [copyGit.checkPrograms] refuses one that lies in the working copy.
 var carried = []string{
 	"core.repositoryformatversion", "core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode", "core.protecthfs",
 	"core.protectntfs", "core.autocrlf", "core.eol", "core.safecrlf", "core.longpaths", "core.quotepath", "core.bigfilethreshold",
@@ -211,8 +207,7 @@ var carried = []string{
 	"remote.*.promisor", "remote.*.partialclonefilter", "url.*", "http.*", "credential.*", "ssh.variant",
 }
 
-// carry returns the lines of a configuration with the settings that are carried.
-// Those of the worktree come last, and win.
+// carry returns the lines of a configuration with the carried settings. Those of the worktree come last, so they win.
 func (s settings) carry() string {
 	var text strings.Builder
 	for _, prefix := range []string{"", ownPrefix} {
@@ -237,7 +232,7 @@ func matchesAny(patterns []string, key string) bool {
 	})
 }
 
-// quoting writes values and names as git reads them between quotes.
+// quoting escapes a value for git's configuration, between double quotes.
 var quoting = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`)
 
 // writeSetting writes one setting: a section, perhaps with a name, and a key.
@@ -250,7 +245,7 @@ func writeSetting(text *strings.Builder, key, value string) {
 	fmt.Fprintf(text, "[%s%s]\n\t%s = \"%s\"\n", section, name, last, quoting.Replace(value))
 }
 
-// lastValue returns the value that git goes by.
+// lastValue returns the last value of the key, which is the one that git uses.
 func (s settings) lastValue(key string) string {
 	if values := s.Config[key]; len(values) > 0 {
 		return values[len(values)-1]
@@ -265,7 +260,7 @@ func (s settings) merge(own settings) settings {
 	return both
 }
 
-// loadSettings reads what was noted before, and reports whether anything was.
+// loadSettings reads the noted settings, and reports whether there are any.
 func loadSettings(name string) (s settings, known bool, err error) {
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -277,8 +272,8 @@ func loadSettings(name string) (s settings, known bool, err error) {
 	return s, true, err
 }
 
-// notes holds the noted settings by the names of their files. Settings that were read once
-// count until the worker ends, because an agent that is not isolated can write the files.
+// notes holds the noted settings by the names of their files. Settings that were read once are valid until the worker
+// ends, because an agent that is not isolated can write the files.
 type notes struct {
 	mu    sync.Mutex
 	known map[string]settings
@@ -309,19 +304,19 @@ func (n *notes) recall(name string, now settings) (settings, error) {
 	return noted, nil
 }
 
-// forget lets the file be noted anew.
+// forget drops the settings of a file, so that they are noted again.
 func (n *notes) forget(name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.known, name)
 }
 
-// equal reports whether both say the same.
+// equal reports whether both hold the same settings.
 func (s settings) equal(other settings) bool {
 	return maps.EqualFunc(s.Config, other.Config, slices.Equal[[]string]) && maps.Equal(s.Files, other.Files)
 }
 
-// save notes the settings, whole or not at all.
+// save writes the settings to the file atomically.
 func (s settings) save(name string) error {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -330,7 +325,7 @@ func (s settings) save(name string) error {
 	return replaceFile(name, data)
 }
 
-// replaceFile writes a file so that nobody finds half of it.
+// replaceFile writes a file atomically: no reader sees half of it.
 func replaceFile(name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err

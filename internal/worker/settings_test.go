@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whatever a value holds, git reads from the worker's configuration what was noted,
-// and nothing that starts programs by itself is carried.
+// Whatever a value contains, git reads the noted value from the worker's configuration. A setting that starts a program
+// by itself is not carried.
 func TestCarriedSettings(t *testing.T) {
 	t.Parallel()
 	value := "a \"b\" \\ c # d ; e\n[core]\n\tfsmonitor = x\t"

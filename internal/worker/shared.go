@@ -15,22 +15,23 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// wishes are what a task wants of its working copy.
+// wishes are the requirements of a task for its working copy.
 type wishes struct {
 	task *fermata.Task
 	// id names the working copy.
 	id string
-	// from is the task at whose branch the working copy begins; "" for where the repository stands.
+	// from is the task at whose branch the working copy begins. If it is "", the copy begins where the repository
+	// stands.
 	from string
 	push bool
 }
 
-// isShared reports whether the working copy is not the task's own.
+// isShared reports whether the working copy is named after something else than the task.
 func (w wishes) isShared() bool { return w.id != w.task.ID }
 
-// wishesOf reads them from the task's spec: {"working_copy": "id", "push": true}.
-// Tasks that name the same working copy share its folder and branch. With
-// {"from": "id"} a task has its own, which begins at the branch of another task.
+// wishesOf reads the wishes from the task's spec: {"working_copy": "id", "push": true}. Tasks that name the same
+// working copy share its folder and branch. With {"from": "id"}, a task has its own copy, which begins at the branch of
+// another task.
 func wishesOf(t *fermata.Task) (wishes, error) {
 	var spec struct {
 		WorkingCopy string `json:"working_copy"`
@@ -53,9 +54,8 @@ func wishesOf(t *fermata.Task) (wishes, error) {
 	return w, nil
 }
 
-// inherit takes over a worktree that tasks share. What another one left there, because
-// it waits or was stopped, is committed, and this task begins behind it: rolling this
-// one back must not lose it.
+// inherit takes over a worktree that tasks share. The last task may have left changes there, because it waits or was
+// stopped. They are committed, and this task begins after that commit: rolling this task back must not lose them.
 func (c *workingCopy) inherit(ctx context.Context, t *fermata.Task, log io.Writer) error {
 	if err := c.cs.register(c); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (c *workingCopy) inherit(ctx context.Context, t *fermata.Task, log io.Write
 		if done {
 			logLine(log, "Committed what the task %s had left in the working copy.", last)
 		}
-		// Its agent may have committed by itself, too.
+		// The agent may have made commits itself, too.
 		if err := c.setBase(ctx); err != nil {
 			return err
 		}
@@ -83,12 +83,11 @@ func (c *workingCopy) inherit(ctx context.Context, t *fermata.Task, log io.Write
 	return replaceFile(c.marker(), []byte(t.ID))
 }
 
-// sharedFolder lists, inside the worker's folder, the worktrees that are kept for
-// further tasks: a file for each, with its repository.
+// sharedFolder is the folder, inside the worker's folder, that lists the worktrees that are kept for further tasks. It
+// has a file for each, with the path of its repository.
 const sharedFolder = ".shared"
 
-// register notes a shared worktree, so that it is removed when it is no longer
-// needed.
+// register records a shared worktree, so that it is removed when no task needs it.
 func (cs *copies) register(c *workingCopy) error {
 	return replaceFile(filepath.Join(cs.Folder, sharedFolder, c.id), []byte(c.repo.top))
 }
@@ -96,9 +95,8 @@ func (cs *copies) register(c *workingCopy) error {
 // tidyEvery is how often an idle worker looks for worktrees to remove.
 const tidyEvery = time.Minute
 
-// tidy removes the shared worktrees whose task – of the id that they are
-// named by – has ended. Their branches stay, and so does a worktree with
-// changes that were not committed.
+// tidy removes the shared worktrees whose task has ended: the task with the id that the worktree is named by. Their
+// branches stay, and so does a worktree with changes that were not committed.
 func (w *Worker) tidy(ctx context.Context) {
 	if !w.copies.tidying.TryLock() {
 		return
@@ -127,10 +125,10 @@ func (w *Worker) tidy(ctx context.Context) {
 	}
 }
 
-// removeTime is how long removing waits for a run that is still at its end.
+// removeTime is how long remove waits for a run that is about to end.
 const removeTime = time.Second
 
-// remove removes a shared worktree without changes, and forgets it in any case.
+// remove removes a shared worktree that has no changes, and drops its entry in any case.
 func (cs *copies) remove(ctx context.Context, id string) error {
 	entry := filepath.Join(cs.Folder, sharedFolder, id)
 	repo, err := os.ReadFile(entry)
@@ -163,8 +161,7 @@ func (cs *copies) remove(ctx context.Context, id string) error {
 	return os.Remove(entry)
 }
 
-// isCommitted reports whether a copy is in order and holds nothing that is in no
-// commit.
+// isCommitted reports whether a copy is in order and has no uncommitted changes.
 func (cs *copies) isCommitted(ctx context.Context, c *workingCopy) bool {
 	seen, err := cs.recall(ctx, *c.repo)
 	if err != nil {

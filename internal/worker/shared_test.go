@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// step makes a task that works in the working copy of another.
+// step makes a task that works in the working copy of another task.
 func (w *world) step(of *fermata.Task, script string, more map[string]any) *fermata.Task {
 	w.t.Helper()
 	spec := map[string]any{"command": []string{"sh", "-c", script}, "working_copy": of.ID}
@@ -29,7 +29,7 @@ func (w *world) step(of *fermata.Task, script string, more map[string]any) *ferm
 	return t
 }
 
-// flow makes the task that stands for the whole: nobody claims it.
+// flow makes the task that represents the whole run. No worker claims it.
 func (w *world) flow() *fermata.Task {
 	w.t.Helper()
 	t, err := w.person.CreateTask(w.t.Context(), fermata.NewTask{Title: "Flow", Runner: fermata.RunnerExternal})
@@ -39,7 +39,7 @@ func (w *world) flow() *fermata.Task {
 
 var pushes = map[string]any{"push": true}
 
-// origin gives the repository a bare one to push to.
+// origin gives the repository a bare remote to push to.
 func (w *world) origin() string {
 	w.t.Helper()
 	bare := filepath.Join(w.t.TempDir(), "origin.git")
@@ -97,8 +97,7 @@ func TestSecondStepWaitsForTheFirst(t *testing.T) {
 	}
 }
 
-// outlivesItsLease waits until the run of a task has had its lease renewed for
-// longer than one lasts.
+// outlivesItsLease waits until the worker has renewed the lease of a task's run for longer than one lease lasts.
 func (w *world) outlivesItsLease(claimed *fermata.Task) {
 	w.t.Helper()
 	const step = fermata.DefaultLease / 4
@@ -132,12 +131,11 @@ func (w *world) loseRun(t *fermata.Task) {
 		if run.State == fermata.RunLost {
 			return
 		}
-		// A heartbeat came between the two.
+		// A heartbeat came between the two steps.
 	}
 }
 
-// A step that waits for an answer keeps what it has done, whatever becomes of
-// those that go on meanwhile.
+// A step that waits for an answer keeps its work, whatever happens to the steps that run meanwhile.
 func TestStepThatAsksKeepsItsWork(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]string{
@@ -194,7 +192,7 @@ func TestSharedWorktreeGoesWithItsTask(t *testing.T) {
 		t.Error("the worktree is still there")
 	}
 	run(t, w.repo, "rev-parse", "--verify", "fermata/"+flow.ID)
-	// A step of a run that goes on after all finds the branch.
+	// A later step of the same run finds the branch.
 	again := w.step(flow, `cat one.txt`, nil)
 	w.once()
 	if done := w.await(again.ID, fermata.TaskDone); done.Summary != "one" {
@@ -229,7 +227,7 @@ func TestPush(t *testing.T) {
 	if n := run(t, bare, "rev-list", "--count", "fermata/"+flow.ID); n != "2" {
 		t.Errorf("a step that does not ask for it was pushed: %s commits", n)
 	}
-	// Nothing new of its own: what is there is pushed.
+	// The step has no changes of its own, so it pushes the existing commits.
 	last := w.step(flow, `true`, pushes)
 	w.once()
 	w.await(last.ID, fermata.TaskDone)
@@ -238,7 +236,7 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// A task without a working copy of others can be pushed as well.
+// A task that shares no working copy can be pushed as well.
 func TestPushOfATask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -296,8 +294,8 @@ func TestPushThatFails(t *testing.T) {
 	}
 }
 
-// TestARunThatIsLostWhileItPushesBeginsAgain: the worker stops the push, and reports nothing. The server would take the report, as long
-// as no other run has begun, and the task would be done with nothing at origin.
+// TestARunThatIsLostWhileItPushesBeginsAgain: the worker stops the push and reports nothing. The server would accept
+// the report as long as no other run has begun. Then the task would be done with nothing at origin.
 func TestARunThatIsLostWhileItPushesBeginsAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -318,8 +316,8 @@ func TestARunThatIsLostWhileItPushesBeginsAgain(t *testing.T) {
 	}
 }
 
-// The server refuses the report after the push: the commit is taken back, and the
-// next try may replace it at origin.
+// The server refuses the report after the push. So the commit is taken back, and the next attempt may replace it at
+// origin.
 func TestPushAgainAfterARefusedReport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,14 +13,14 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// oneSlow is a server that never replies to the heartbeats of one task's run.
+// oneSlow is a server that never replies to the heartbeats of one run.
 type oneSlow struct {
 	worker.Server
 	mu sync.Mutex
-	// run is the slow one, once it is known.
+	// run is the id of that run, once it is known.
 	run  string
 	once sync.Once
-	// stuck is closed when it is asked.
+	// stuck is closed when the server gets a heartbeat of that run.
 	stuck chan struct{}
 	// over ends the test.
 	over chan struct{}
@@ -41,7 +41,7 @@ func (s *oneSlow) Heartbeat(ctx context.Context, runID string, h fermata.Heartbe
 	return nil, context.Canceled
 }
 
-// listener is an agent that waits for words and ends with them.
+// listener is an agent that waits for a message and ends with its text.
 type listener struct{ began, heard chan string }
 
 func (*listener) Name() string { return "listener" }
@@ -57,7 +57,7 @@ func (r *listener) Run(ctx context.Context, claim *fermata.Claim, desk worker.De
 	}
 }
 
-// A run that is slow to fetch its words keeps no other run of the worker from its own.
+// A run that is slow to fetch its messages does not delay the other runs of the worker.
 func TestASlowRunKeepsNoOtherWaiting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -9,12 +9,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// pauseGrace is how long an agent whose task a person paused may take to keep
-// its session.
+// pauseGrace is how long an agent may take to save its session after a person paused its task.
 const pauseGrace = 5 * time.Second
 
-// stop ends the run for a reason. The first reason counts, but a run that goes on
-// without its task is ended at once, also when it is stopping already.
+// stop ends the run for a reason. The first reason counts. Only a run whose task went on without it is ended at once,
+// even if it is stopping already.
 func (a *attempt) stop(why error) {
 	a.stopped.Store(true)
 	a.kill(a.halt(why))
@@ -23,17 +22,17 @@ func (a *attempt) stop(why error) {
 	}
 }
 
-// isOver reports whether the task went on without this run: nothing of it counts any more.
+// isOver reports whether the task went on without this run. Then nothing that the run does counts.
 func (a *attempt) isOver() bool { return a.over.Err() != nil }
 
-// untilOver returns a context that also ends when nothing of the run counts any more.
+// untilOver returns a context that also ends when the task has gone on without this run.
 func (a *attempt) untilOver(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(a.over, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// obey stops the run for a reason that the server told.
+// obey stops the run for a reason that the server sent.
 func (a *attempt) obey(why fermata.StopReason) {
 	a.mu.Lock()
 	before := a.told
@@ -43,25 +42,26 @@ func (a *attempt) obey(why fermata.StopReason) {
 	case why == fermata.StopPaused && !a.away.Load():
 		a.stop(ErrPaused)
 	case why == fermata.StopLost && before == fermata.StopPaused:
-		// A person resumed the task. The next run waits until this agent has kept its session.
+		// A person resumed the task. The next run waits until this agent has saved its session.
 	default:
 		a.stop(ErrStale)
 	}
 }
 
-// knownStop is the reason to stop that the server told last.
+// knownStop returns the latest reason to stop that the server sent.
 func (a *attempt) knownStop() fermata.StopReason {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.told
 }
 
-// askWhyWithin bounds the call that asks why a run is over: its agent must be gone soon.
+// askWhyWithin is the time limit of the call that asks why a run is over. It is short, because the agent must be gone
+// soon.
 const askWhyWithin = time.Second
 
-// stopOvertaken stops a run of which the server said that it is over, without a reason. It asks
-// for the reason, because an agent whose task is paused has time to keep its session. A
-// run that is stopping already learns from the waiting call whether it has to hurry.
+// stopOvertaken stops a run after the server said, without a reason, that the run is over. It asks for the reason,
+// because an agent whose task is paused has time to save its session. A run that is stopping already learns from the
+// waiting call whether it has to hurry.
 func (a *attempt) stopOvertaken(ctx context.Context) {
 	if a.stopped.Load() {
 		return
@@ -81,7 +81,7 @@ func (a *attempt) stopOvertaken(ctx context.Context) {
 	a.obey(why)
 }
 
-// halt says how long the agent may take to stop for the reason.
+// halt returns how long the agent may take to stop for the reason.
 func (a *attempt) halt(why error) *process.Halt {
 	h := &process.Halt{Why: why, Hurry: a.over.Done()}
 	switch {
@@ -90,7 +90,7 @@ func (a *attempt) halt(why error) *process.Halt {
 	case errors.Is(why, ErrPaused):
 		h.Grace = pauseGrace
 	case errors.Is(why, ErrCutOff):
-		// It is gone when the lease ends, and another worker begins.
+		// The agent must be gone before the lease ends and another worker begins.
 		h.Grace = a.w.margin() / 2
 	}
 	return h

@@ -18,10 +18,10 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// refusing tells when the server refused output and a heartbeat, because the run is over.
+// refusing reports when the server refused output or a heartbeat because the run is over.
 type refusing struct {
 	worker.Server
-	// mute keeps back what a waiting call would tell.
+	// mute suppresses the news of the waiting call.
 	mute      bool
 	log, beat func()
 }
@@ -50,8 +50,7 @@ func (s *refusing) Attention(ctx context.Context, r fermata.AttentionRequest) (*
 	return s.Server.Attention(ctx, r)
 }
 
-// stopping is an agent that reports when it is told to stop, and ends when it has to hurry
-// or is let go.
+// stopping is an agent that reports when it is told to stop. It ends when it has to hurry, or when the test lets it go.
 type stopping struct {
 	began, told chan context.Context
 	desk        chan worker.Desk
@@ -78,7 +77,7 @@ func (r *stopping) Run(ctx context.Context, _ *fermata.Claim, desk worker.Desk) 
 	return fermata.Finish{}, context.Cause(ctx)
 }
 
-// work lets a worker run a task with the agent.
+// work makes a worker run a task with the agent.
 func (w *world) work(server worker.Server, r worker.Runner) (task *fermata.Task, stop func()) {
 	w.t.Helper()
 	wk, err := worker.New(server, worker.Options{
@@ -97,8 +96,8 @@ func (w *world) work(server worker.Server, r worker.Runner) (task *fermata.Task,
 	return task, cancel
 }
 
-// An agent whose task is paused has its time to keep the session, whatever the server
-// refuses meanwhile, and by whatever call the worker learns of the pause.
+// An agent whose task is paused gets its time to save the session, whatever the server refuses meanwhile. It does not
+// matter by which call the worker learns of the pause.
 func TestAPausedAgentHasItsTime(t *testing.T) {
 	t.Parallel()
 	for name, mute := range map[string]bool{"told by the waiting call": false, "told by a refusal": true} {
@@ -139,7 +138,7 @@ func TestAPausedAgentHasItsTime(t *testing.T) {
 	}
 }
 
-// An agent that is stopping already has no more time when its task is cancelled.
+// An agent that is stopping already gets no more time when its task is cancelled.
 func TestACancelledTaskHurriesAStoppingAgent(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"paused", "the worker stops"} {
@@ -164,8 +163,8 @@ func TestACancelledTaskHurriesAStoppingAgent(t *testing.T) {
 	}
 }
 
-// settling keeps a run of one task from its end until the worker knows that it is over: then
-// it no longer waits for news of it.
+// settling holds up the end of one task's run until the worker knows that the run is over. The worker then no longer
+// waits for news of it.
 type settling struct {
 	worker.Server
 	task          string
@@ -201,7 +200,7 @@ func (s *settling) Attention(ctx context.Context, r fermata.AttentionRequest) (*
 	return s.Server.Attention(ctx, r)
 }
 
-// Nothing is pushed for a task that a person cancels while its work is being secured.
+// The worker does not push a task that a person cancels while its work is being committed and pushed.
 func TestACancelledTaskIsNotPushed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -231,7 +230,7 @@ func TestACancelledTaskIsNotPushed(t *testing.T) {
 	_, err = w.person.CancelTask(t.Context(), task.ID, "enough")
 	must(t, err)
 	patience.Receive(t, "the worker knows it", server.passed)
-	// The slot takes another task when it is done with this one.
+	// The slot takes another task after this one.
 	w.await(w.task("Wash", `true`).ID, fermata.TaskDone)
 	if n := run(t, w.repo, "rev-list", "--count", "fermata/"+task.ID); n != "1" {
 		t.Errorf("%s commits are left", n)

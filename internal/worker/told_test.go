@@ -14,8 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// A program that ends before its session begins was told nothing: the receipt of what
-// was written says so.
+// A program that ends before its session begins was told nothing. The receipt of the message shows that.
 func TestAgentThatNeverBeganWasToldNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

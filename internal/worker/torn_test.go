@@ -10,17 +10,17 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestLocksOfARenamedWorktreeAreRemoved: git appends a number to the name of its data about a worktree where a folder
-// of that name was left. The locks that a killed git left in there hold nobody up.
+// TestLocksOfARenamedWorktreeAreRemoved: if a folder with a worktree's name was left, git appends a number to the name
+// of its data about the next one. Locks that a killed git left in that data must not stop a run.
 func TestLocksOfARenamedWorktreeAreRemoved(t *testing.T) {
 	t.Parallel()
 	cs, task := shop(t), &fermata.Task{ID: "task_renamed", Title: "Paint"}
 	data := filepath.Join(cs.WorkDir, ".git", "worktrees")
-	// The name is taken by a worktree of somebody else.
+	// Another worktree has the name.
 	taken := filepath.Join(t.TempDir(), task.ID)
 	runIn(t, cs.WorkDir, "worktree", "add", "--quiet", "--detach", taken)
 	runIn(t, cs.WorkDir, "worktree", "move", taken, filepath.Join(t.TempDir(), "elsewhere"))
-	// So is one that looks as if git had named it so.
+	// Another one has a name that looks as if git had appended a number.
 	runIn(t, cs.WorkDir, "worktree", "add", "--quiet", "--detach", filepath.Join(t.TempDir(), task.ID+"2"))
 	c := opened(t, cs, task)
 	if want := filepath.Join(data, task.ID+"1"); c.data != want {
@@ -45,8 +45,8 @@ func TestLocksOfARenamedWorktreeAreRemoved(t *testing.T) {
 	}
 }
 
-// TestKilledBeforeTheWorktreeHasAPlace: git lists no worktree for a folder that it had only just made. The next worker
-// makes the worktree under its own name.
+// TestKilledBeforeTheWorktreeHasAPlace: git lists no worktree for a data folder that it had only just made. The next
+// worker makes the worktree under its own name.
 func TestKilledBeforeTheWorktreeHasAPlace(t *testing.T) {
 	t.Parallel()
 	cs := shop(t)

@@ -10,20 +10,19 @@ import (
 	"time"
 )
 
-// A worker may be killed between any two system calls. What it was making,
-// removing or rolling back is finished, or begun anew, by the next worker that
-// opens the working copy. The lock of the working copy says that nobody works on
-// it any more: git holds it too, and a run lets go of it last.
+// A worker may be killed between any two system calls. The next worker that opens the working copy finishes what it was
+// making, removing or rolling back, or begins it again. The lock of the working copy shows that no worker uses the
+// copy: git holds the lock too, and a run releases it last.
 
-// unfinished is the reason for which a worktree is locked that is being made or
-// removed. Nobody has worked in it, or all work in it is committed.
+// unfinished is the reason in the lock of a worktree that is being made or removed. No agent has worked in it, or all
+// work in it is committed.
 const unfinished = "fermata: unfinished"
 
-// holding lets every git of ctx hold the lock of the working copy.
+// holding makes every git that is started with the returned context hold the lock of the working copy.
 func (c *workingCopy) holding(ctx context.Context) context.Context { return withLock(ctx, c.lock) }
 
-// completeWorktrees returns where branches are checked out, by their full names.
-// A worktree of this copy that a worker left half made or half removed is removed.
+// completeWorktrees returns where branches are checked out: the folders by the full names of the branches. It removes a
+// worktree of this copy that a worker left half made or half removed.
 func (c *workingCopy) completeWorktrees(ctx context.Context) (map[string]string, error) {
 	all, err := c.listWorktrees(ctx)
 	if err != nil {
@@ -54,14 +53,14 @@ func (c *workingCopy) completeWorktrees(ctx context.Context) (map[string]string,
 	return at, nil
 }
 
-// Git lists no worktree at all while its data about one of them is torn.
+// While its data about one worktree is incomplete, git lists no worktree at all.
 const (
 	listTries = 20
 	listPause = 50 * time.Millisecond
 )
 
-// listWorktrees lists the worktrees of the repository. Torn data about one, of
-// whatever task, is waited for or, if its worker was killed, removed.
+// listWorktrees lists the worktrees of the repository. If the data about a worktree of any task is incomplete, it waits
+// for the data. If the worker of that task was killed, it removes the data.
 func (c *workingCopy) listWorktrees(ctx context.Context) (all []worktree, err error) {
 	for range listTries {
 		if all, err = c.repo.worktrees(ctx); err == nil || ctx.Err() != nil {
@@ -73,8 +72,7 @@ func (c *workingCopy) listWorktrees(ctx context.Context) (all []worktree, err er
 	return nil, err
 }
 
-// removeTorn removes git's data about worktrees whose workers were killed before
-// all of the data was there.
+// removeTorn removes git's data about worktrees whose workers were killed before the data was complete.
 func (c *workingCopy) removeTorn(ctx context.Context) {
 	folder := filepath.Join(c.repo.common, "worktrees")
 	entries, err := os.ReadDir(folder)
@@ -100,24 +98,24 @@ func (c *workingCopy) removeTorn(ctx context.Context) {
 	}
 }
 
-// isTorn reports whether git was killed before it had written where the repository of
-// a worktree is: the file is not there, or is empty.
+// isTorn reports whether git was killed before it had written where the repository of a worktree is: the file is
+// missing or empty.
 func isTorn(data string) bool {
 	place, err := os.ReadFile(filepath.Join(data, "commondir"))
 	return err != nil || len(place) == 0
 }
 
-// isUnfinished reports whether a worker was killed while it made or removed the
-// worktree. Git locks a worktree that it makes with a reason of its own for a
-// moment at the end, and unlocks one that it removes before it has forgotten it.
+// isUnfinished reports whether a worker was killed while it made or removed the worktree. At the end of making a
+// worktree, git locks it for a moment with a reason of its own. A worktree that git removes is unlocked before git has
+// forgotten it.
 func (c *workingCopy) isUnfinished(w worktree) bool {
 	return w.locked == unfinished || w.dir == c.root && (w.locked == "initializing" || !exists(w.dir))
 }
 
-// removeWorktree removes a worktree with all that is in it, and what the worker
-// knows of it. One that is not all there any more is removed as well.
+// removeWorktree removes a worktree with all files in it, and the worker's notes about it. It also removes a worktree
+// that is only partly there.
 func (cs *copies) removeWorktree(ctx context.Context, r repository, id, dir string) error {
-	// Where it is locked already, it is by a worker that was killed.
+	// If it is locked already, a worker that was killed locked it.
 	_, _ = r.git(ctx, "worktree", "lock", "--reason", unfinished, dir)
 	if _, err := r.git(ctx, "worktree", "remove", "--force", "--force", dir); err != nil {
 		return err
@@ -125,8 +123,8 @@ func (cs *copies) removeWorktree(ctx context.Context, r repository, id, dir stri
 	return cs.dropGitFolder(id)
 }
 
-// removeGitLocks removes the lock files that a git that was killed left for the
-// working copy. Nobody else writes what they lock.
+// removeGitLocks removes the lock files that a killed git left for the working copy. No other program writes the
+// files that they lock.
 func (c *workingCopy) removeGitLocks() {
 	for _, ref := range []string{"refs/heads/" + c.branch, baseRef(c.id), pushedRef(c.id), pushingRef(c.id)} {
 		_ = os.Remove(filepath.Join(c.repo.common, filepath.FromSlash(ref)+".lock"))
@@ -138,8 +136,8 @@ func (c *workingCopy) removeGitLocks() {
 	}
 }
 
-// dataFolders lists the folders of git's data about this worktree. Git appends a
-// number to the name where a folder with it was left.
+// dataFolders lists the folders of git's data about this worktree. If a folder with the name was left behind, git
+// appends a number to the name of the next one.
 func (c *workingCopy) dataFolders() []string {
 	folder := filepath.Join(c.repo.common, "worktrees")
 	own := filepath.Join(folder, c.id)
@@ -154,16 +152,14 @@ func (c *workingCopy) dataFolders() []string {
 	return folders
 }
 
-// isPlacedBy reports whether git's data places a worktree in a folder of this copy's
-// name.
+// isPlacedBy reports whether git's data places a worktree in a folder with this copy's name.
 func (c *workingCopy) isPlacedBy(data string) bool {
 	place, err := os.ReadFile(filepath.Join(data, "gitdir"))
 	return err == nil && filepath.Base(filepath.Dir(resolveIn(data, strings.TrimSpace(string(place))))) == c.id
 }
 
-// removeUnplaced removes git's data about this worktree if git was killed before it
-// wrote where the worktree is. Git lists no worktree for it, and would give the next
-// one another name.
+// removeUnplaced removes git's data about this worktree if git was killed before it wrote where the worktree is. Git
+// lists no worktree for such data, and would give the next worktree another name.
 func (c *workingCopy) removeUnplaced() {
 	own := filepath.Join(c.repo.common, "worktrees", c.id)
 	place, err := os.ReadFile(filepath.Join(own, "gitdir"))
@@ -172,8 +168,8 @@ func (c *workingCopy) removeUnplaced() {
 	}
 }
 
-// goBack brings the copy back to where the task began, whole: a note in git's
-// data about the worktree lets the next worker finish it.
+// goBack resets the copy completely to the commit where the task began. A note in git's data about the worktree lets
+// the next worker finish it.
 func (c *workingCopy) goBack(ctx context.Context) error {
 	if err := replaceFile(c.goingBackNote(), []byte(c.base)); err != nil {
 		return err
@@ -187,8 +183,7 @@ func (c *workingCopy) goBack(ctx context.Context) error {
 	return os.Remove(c.goingBackNote())
 }
 
-// finishGoingBack brings a copy back to where the task began, if a worker was
-// killed on the way there.
+// finishGoingBack resets a copy to the commit where the task began, if a worker was killed while it did so.
 func (c *workingCopy) finishGoingBack(ctx context.Context, log io.Writer) error {
 	if _, err := os.Stat(c.goingBackNote()); errors.Is(err, os.ErrNotExist) {
 		return nil

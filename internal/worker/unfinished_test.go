@@ -20,16 +20,16 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// killed is a git that is killed on its way. It stands first in PATH, does one
-// thing less than the real one, or kills it after a while.
+// killed is a git that is killed in the middle of its work. It comes first in PATH. It skips one command, or kills the
+// real git after a while.
 type killed struct {
 	t    *testing.T
 	real string
 	dir  string
 }
 
-// newKilled puts a git into PATH that runs the real one until a test says
-// otherwise. Tests that use it do not run in parallel: PATH is the process's.
+// newKilled puts a git into PATH that runs the real one until a test says otherwise. Tests that use it do not run in
+// parallel, because PATH belongs to the process.
 func newKilled(t *testing.T) *killed {
 	t.Helper()
 	program, err := exec.LookPath("git")
@@ -51,11 +51,11 @@ func (k *killed) write(text string) {
 	}
 }
 
-// never lets git do its work.
+// never makes git run to its end, without being killed.
 func (k *killed) never() { k.write(fmt.Sprintf("exec %s \"$@\"\n", k.real)) }
 
-// after kills git and all that it started so many milliseconds after the start of
-// the command, which is one that contains the words.
+// after kills git and all processes that it started, ms milliseconds after the start of the command that contains
+// words.
 func (k *killed) after(ms float64, words string) {
 	k.write(fmt.Sprintf(`case "$*" in
 *%q*) timeout -s KILL %.4f %s "$@"; exit 137 ;;
@@ -64,12 +64,12 @@ esac
 `, words, ms/1000, k.real, k.real))
 }
 
-// instead lets git not even begin with the command that contains the words.
+// instead makes git end before it begins the command that contains words.
 func (k *killed) instead(words string) {
 	k.write(fmt.Sprintf("case \"$*\" in\n*%q*) exit 137 ;;\nesac\nexec %s \"$@\"\n", words, k.real))
 }
 
-// shop is a repository with some files, and the copies of it.
+// shop makes a repository with some files, and returns the copies of it.
 func shop(t *testing.T) *copies {
 	t.Helper()
 	repo := t.TempDir()
@@ -94,7 +94,7 @@ func shop(t *testing.T) *copies {
 	return cs
 }
 
-// opened opens the working copy of a task, which must be whole.
+// opened opens the working copy of a task and wants it to be complete.
 func opened(t *testing.T, cs *copies, task *fermata.Task) *workingCopy {
 	t.Helper()
 	c, err := cs.open(t.Context(), task, io.Discard)
@@ -115,12 +115,11 @@ func opened(t *testing.T, cs *copies, task *fermata.Task) *workingCopy {
 	return c
 }
 
-// die ends the run of a copy as the end of its process does.
+// die ends the run of a copy in the way in which the end of its process would.
 func (c *workingCopy) die() { c.lock.release(); c.lock = nil }
 
-// loseLock closes the copy's own end of its lock, as the end of its process does,
-// while a program that it started keeps its own. The file itself stays open, on nothing:
-// whoever starts that program reads its number.
+// loseLock closes the copy's own end of its lock, as the end of its process does, while a program that it started keeps
+// its end. The file number itself stays open, on the null device, because starting that program reads the number.
 func (c *workingCopy) loseLock(t *testing.T) {
 	t.Helper()
 	null, err := os.Open(os.DevNull)
@@ -133,8 +132,7 @@ func (c *workingCopy) loseLock(t *testing.T) {
 	}
 }
 
-// TestKilledWhileMakingAWorktree: wherever a worker is killed that makes a
-// worktree, the next one makes it whole.
+// TestKilledWhileMakingAWorktree: wherever a worker is killed while it makes a worktree, the next worker completes it.
 func TestKilledWhileMakingAWorktree(t *testing.T) {
 	k := newKilled(t)
 	cs := shop(t)
@@ -164,9 +162,9 @@ func TestKilledWhileMakingAWorktree(t *testing.T) {
 	}
 }
 
-// TestKilledWhileBeginningAtAnotherBranch kills git while a working copy is made at the branch of another task, which goes on
-// meanwhile. The next run completes the working copy at the commit where it began. A git that was killed prints nothing. The worker must not
-// conclude that the branch does not exist.
+// TestKilledWhileBeginningAtAnotherBranch kills git while a working copy is made at the branch of another task, which
+// goes on meanwhile. The next run completes the working copy at the commit where it began. A git that was killed prints
+// nothing. The worker must not conclude that the branch does not exist.
 func TestKilledWhileBeginningAtAnotherBranch(t *testing.T) {
 	k := newKilled(t)
 	cs := shop(t)
@@ -205,8 +203,8 @@ func TestKilledWhileBeginningAtAnotherBranch(t *testing.T) {
 	}
 }
 
-// TestTornWorktreeOfAnotherTask: git's data about a worktree whose worker was killed
-// at the worst moment stops no other task.
+// TestTornWorktreeOfAnotherTask: a worker may be killed while git's data about its worktree is incomplete. Such data
+// stops no other task.
 func TestTornWorktreeOfAnotherTask(t *testing.T) {
 	cs := shop(t)
 	for _, id := range []string{"task_torn", "task_empty"} {
@@ -228,8 +226,7 @@ func TestTornWorktreeOfAnotherTask(t *testing.T) {
 	}
 }
 
-// TestKilledWhileRemovingAWorktree: a worktree that was half removed is made
-// again, with all that was committed.
+// TestKilledWhileRemovingAWorktree: a worktree that was half removed is made again, with all committed changes.
 func TestKilledWhileRemovingAWorktree(t *testing.T) {
 	k := newKilled(t)
 	cs := shop(t)
@@ -348,8 +345,7 @@ func TestKilledWhilePushing(t *testing.T) {
 	}
 }
 
-// TestKilledWhileCommitting: what an agent did is there, committed or not, and can
-// be committed.
+// TestKilledWhileCommitting: the agent's changes are still there, committed or not, and can be committed.
 func TestKilledWhileCommitting(t *testing.T) {
 	k := newKilled(t)
 	cs := shop(t)
@@ -377,8 +373,7 @@ func TestKilledWhileCommitting(t *testing.T) {
 	}
 }
 
-// TestKilledWhileRollingBack: a working copy that was half rolled back is where
-// its task began.
+// TestKilledWhileRollingBack: the next worker completes a rollback that was interrupted.
 func TestKilledWhileRollingBack(t *testing.T) {
 	k := newKilled(t)
 	cs := shop(t)
@@ -397,8 +392,8 @@ func TestKilledWhileRollingBack(t *testing.T) {
 	}
 }
 
-// TestGitOutlivesItsWorker: while a git that a killed worker had started goes on,
-// nobody else opens the working copy.
+// TestGitOutlivesItsWorker: while a git that a killed worker had started goes on, no other worker opens the working
+// copy.
 func TestGitOutlivesItsWorker(t *testing.T) {
 	k := newKilled(t)
 	cs := shop(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A server refuses such a spec. A worker does not rely on it.
+// The server refuses such a spec, but the worker does not rely on that.
 func TestSpecOfAWorkingCopyIsChecked(t *testing.T) {
 	t.Parallel()
 	for spec, words := range map[string]string{

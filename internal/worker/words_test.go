@@ -19,8 +19,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// inattentive is a runner whose first agent does some work, gets a message, and ends
-// with the result without having read it.
+// inattentive is a runner whose first agent does some work, gets a message, and ends with the given result without
+// reading the message.
 type inattentive struct {
 	first   fermata.Result
 	runs    atomic.Int32
@@ -48,9 +48,8 @@ func (r *inattentive) Run(ctx context.Context, claim *fermata.Claim, desk worker
 	}
 }
 
-// A message that came while the agent ended is handed to the next run, in the same
-// working copy. What a completed run committed stays when the next one fails; what a
-// failed one left is rolled back only when its task ends.
+// A message that arrives while the agent ends is handed to the next run, in the same working copy. The commits of a
+// completed run stay even if the next run fails. The changes of a failed run are rolled back only when its task ends.
 func TestTaskGoesOnOverUnheardWords(t *testing.T) {
 	t.Parallel()
 	for first, kept := range map[fermata.Result]bool{fermata.ResultCompleted: true, fermata.ResultFailed: false} {
@@ -88,8 +87,8 @@ func TestTaskGoesOnOverUnheardWords(t *testing.T) {
 	}
 }
 
-// An agent that could not be run was told nothing: what its run was handed waits for the
-// task to be reopened, and the task does not try for ever.
+// An agent that could not be run was told nothing. The message of its run waits until the task is reopened, and the
+// task does not retry for ever.
 func TestUnstartedAgentWasToldNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -110,7 +109,7 @@ func TestUnstartedAgentWasToldNothing(t *testing.T) {
 	}
 }
 
-// lossy loses the reply of the first heartbeat that hands words over.
+// lossy loses the reply of the first heartbeat that hands over messages.
 type lossy struct {
 	worker.Server
 	lost atomic.Bool
@@ -124,7 +123,7 @@ func (l *lossy) Heartbeat(ctx context.Context, run string, h fermata.Heartbeat) 
 	return reply, err
 }
 
-// Words whose reply is lost reach the agent that works, and not only the next run.
+// Messages whose reply was lost reach the working agent, and not only the next run.
 func TestWordsOfALostReplyReachTheAgentAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -152,7 +151,7 @@ func TestWordsOfALostReplyReachTheAgentAtOnce(t *testing.T) {
 	must(t, patience.Receive(t, "the worker ends", end))
 }
 
-// losesClaim loses the reply to the first claim, and does not reach the server for a while.
+// losesClaim loses the reply to the first claim, and then does not reach the server for a while.
 type losesClaim struct {
 	http.RoundTripper
 	lost atomic.Int32
@@ -167,7 +166,7 @@ func (l *losesClaim) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, errors.New("the connection broke")
 }
 
-// A task whose claim got no reply is the worker's at once, and not when its lease is over.
+// If the reply to a claim was lost, the worker gets the task at once, and not only when the lease ends.
 func TestAClaimWhoseReplyIsLostIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -23,32 +23,31 @@ const (
 	DefaultGrace = 10 * time.Second
 )
 
-// Options say what a worker does and how.
+// Options configure a worker.
 type Options struct {
-	// Name tells workers apart; it is where a working copy is.
+	// Name identifies the worker. The server records it as the place of a working copy.
 	Name string
-	// Runners drive the agents. The first runs tasks that name no runner.
+	// Runners drive the agents. The first one runs tasks that name no runner.
 	Runners []Runner
-	// Projects and Agents limit what is claimed; empty: any.
+	// Projects and Agents limit which tasks are claimed. Empty means any.
 	Projects []string
 	Agents   []string
-	// Slots is how many tasks run at the same time; 0 means 1.
+	// Slots is how many tasks run at the same time. 0 means 1.
 	Slots int
-	// Lease is how long a task is the worker's without a heartbeat; 0 means 60 s.
+	// Lease is how long the worker keeps a task without a heartbeat. 0 means 60 s.
 	Lease time.Duration
-	// Wait is how long a claim waits for a task; 0 means 25 s.
+	// Wait is how long a claim waits for a task. 0 means 25 s.
 	Wait time.Duration
-	// RunTimeout bounds one run of an agent; 0 means that nothing does. The time
-	// in which a task waits for people never counts.
+	// RunTimeout limits one run of an agent. 0 means no limit. The time for which a task waits for people never counts.
 	RunTimeout time.Duration
-	// Grace is how long agents may take to stop; 0 means 10 s. A lease that cannot
-	// be renewed is given up this long before its end.
+	// Grace is how long agents may take to stop. 0 means 10 s. A lease that cannot be renewed is given up this long
+	// before its end, or a quarter of the lease if that is shorter.
 	Grace time.Duration
-	// Once ends the worker when nothing can be claimed and nothing runs.
+	// Once ends the worker when there is no task to claim and no task runs.
 	Once bool
-	// Copies says where agents work.
+	// Copies configures where agents work.
 	Copies Copies
-	// Sandbox is where agents run, with their working copies added; nil is none.
+	// Sandbox is the sandbox of the agents, to which their working copies are added. nil means none.
 	Sandbox *process.Sandbox
 	Logger  *slog.Logger
 }
@@ -62,13 +61,12 @@ type Worker struct {
 	// active counts the runs.
 	active    atomic.Int64
 	attention *attention
-	// now is the clock that leases are measured by; beat is how often one is renewed.
+	// now is the clock that measures leases. beat is how often a lease is renewed.
 	now  func() time.Time
 	beat time.Duration
 }
 
-// New returns a worker for the server. The error names what is wrong with the
-// options.
+// New returns a worker for the server. The error names the option that is wrong.
 func New(server Server, opts Options) (*Worker, error) {
 	if opts.Name == "" || len(opts.Runners) == 0 {
 		return nil, errors.New("a worker needs a name and at least one runner")
@@ -92,10 +90,9 @@ func New(server Server, opts Options) (*Worker, error) {
 	return w, nil
 }
 
-// Run claims and runs tasks until ctx ends; then the agents are stopped and
-// their tasks handed back. It returns nil then, and when Once is set and the
-// work is done; an error means that the server refuses this worker, or that one
-// which runs once cannot reach it.
+// Run claims and runs tasks until ctx ends. Then it stops the agents and hands their tasks back. It returns nil after
+// that, and when Once is set and the work is done. An error means that the server refuses this worker, or that a worker
+// with Once set cannot reach the server.
 func (w *Worker) Run(ctx context.Context) error {
 	signOut, err := w.copies.signIn()
 	if err != nil {
@@ -126,8 +123,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
-// watchRuns lets the runs hear their news until the returned function is called:
-// also those that stop because ctx ended.
+// watchRuns passes news to the runs until the returned function is called. So runs that stop because ctx ended get news
+// as well.
 func (w *Worker) watchRuns(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var watching sync.WaitGroup
@@ -138,14 +135,14 @@ func (w *Worker) watchRuns(ctx context.Context) (end func()) {
 	}
 }
 
-// slot runs one task after the other. It ends with ctx, or with the error for
-// which the server refuses every claim.
+// slot runs one task after the other. It returns nil when ctx ends, or an error if the server refuses every claim.
 func (w *Worker) slot(ctx context.Context) error {
 	pause, key := backoff{}, secret.Text()
 	for ctx.Err() == nil {
 		claim, err := w.claim(client.WithKey(ctx, key))
 		if w.opts.Once || fermata.CodeOf(err) != fermata.CodeUnavailable {
-			// A claim whose reply was lost is made with the same key until there is one: the task may be ours.
+			// If the reply to a claim was lost, the claim is repeated with the same key until there is a reply: the
+			// task may be ours.
 			key = secret.Text()
 		}
 		switch {
@@ -170,8 +167,8 @@ func (w *Worker) slot(ctx context.Context) error {
 	return nil
 }
 
-// claim waits for a task. A worker that runs once waits only while another of
-// its slots runs a task, which may make new ones.
+// claim waits for a task. If Once is set, it waits only while another slot runs a task, because that task may make new
+// ones.
 func (w *Worker) claim(ctx context.Context) (*fermata.Claim, error) {
 	wait := w.opts.Wait
 	if w.opts.Once {
@@ -182,7 +179,7 @@ func (w *Worker) claim(ctx context.Context) (*fermata.Claim, error) {
 	return w.server.Claim(ctx, r)
 }
 
-// request is the claim of the worker, without how long it waits.
+// request returns the claim of the worker without its waiting time.
 func (w *Worker) request() fermata.ClaimRequest {
 	names := make([]string, 0, len(w.opts.Runners))
 	for _, r := range w.opts.Runners {
@@ -194,11 +191,11 @@ func (w *Worker) request() fermata.ClaimRequest {
 	}
 }
 
-// leaveWithin bounds how long a worker that ends waits to be taken from the list.
+// leaveWithin limits how long a worker that ends waits for the call that removes it from the list.
 const leaveWithin = 5 * time.Second
 
-// leave tells the server that the worker ends. A worker that runs once does not tell: something starts it again and again, and
-// tasks that come in between wait for its next start.
+// leave tells the server that the worker ends. A worker with Once set does not tell it: such a worker is started again
+// and again, and tasks that arrive in between wait for its next start.
 func (w *Worker) leave(ctx context.Context) {
 	if w.opts.Once {
 		return
@@ -212,7 +209,7 @@ func (w *Worker) leave(ctx context.Context) {
 
 func (w *Worker) leaseSeconds() int { return int(w.opts.Lease / time.Second) }
 
-// runner returns the one that the task names, or the first.
+// runner returns the runner that the task names, or the first one.
 func (w *Worker) runner(t *fermata.Task) Runner {
 	for _, r := range w.opts.Runners {
 		if r.Name() == t.Runner {
@@ -222,7 +219,7 @@ func (w *Worker) runner(t *fermata.Task) Runner {
 	return w.opts.Runners[0]
 }
 
-// backoff grows from a fifth of a second to ten seconds, with jitter.
+// backoff grows from 200 milliseconds to ten seconds, with jitter.
 type backoff struct{ tries int }
 
 // wait pauses for the next step, or until ctx ends.

@@ -57,7 +57,7 @@ func TestOneAsksWhileOthersGoOn(t *testing.T) {
 	}
 }
 
-// settled waits until the worker has put the working copy of an ended run away.
+// settled waits until the worker has released the working copy of an ended run.
 func (w *world) settled(t *fermata.Task) {
 	w.t.Helper()
 	unlock, err := worker.LockCopy(w.t.Context(), filepath.Join(w.repo, ".git", "fermata", t.ID+".lock"))
@@ -74,7 +74,7 @@ func (talker) Run(ctx context.Context, _ *fermata.Claim, desk worker.Desk) (ferm
 	return fermata.Finish{}, context.Cause(ctx)
 }
 
-// A session is known as soon as it begins: a worker that dies then takes it to no grave.
+// The server knows a session as soon as it begins, so the session survives the death of its worker.
 func TestSessionIsKnownAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -91,7 +91,7 @@ func TestSessionIsKnownAtOnce(t *testing.T) {
 	must(t, patience.Receive(t, "the worker ends", end))
 }
 
-// awaitSession waits until the server knows a session of the task that is as wanted.
+// awaitSession waits until the server knows a session of the task for which wanted is true.
 func (w *world) awaitSession(task *fermata.Task, wanted func(fermata.Session) bool) {
 	w.t.Helper()
 	patience.Await(w.t, "the session is known", func() bool {
@@ -101,13 +101,13 @@ func (w *world) awaitSession(task *fermata.Task, wanted func(fermata.Session) bo
 	})
 }
 
-// awaitPlace waits until the server knows where the task's agent works.
+// awaitPlace waits until the server knows the folder in which the task's agent works.
 func (w *world) awaitPlace(task *fermata.Task) {
 	w.t.Helper()
 	w.awaitSession(task, func(s fermata.Session) bool { return s.Dir == w.worktree(task) })
 }
 
-// beats says when a worker has sent a heartbeat.
+// beats reports when a worker has sent a heartbeat.
 type beats struct {
 	worker.Server
 	sent chan struct{}
@@ -122,8 +122,8 @@ func (b beats) Heartbeat(ctx context.Context, run string, h fermata.Heartbeat) (
 	return reply, err
 }
 
-// A working copy that takes longer than the first heartbeat waits is known as soon as it
-// is there, not a heartbeat later.
+// If making a working copy takes longer than the first heartbeat waits, the server knows its place as soon as it is
+// made, not a heartbeat later.
 func TestPlaceOfASlowCopyIsKnownAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -197,7 +197,7 @@ func TestStoppedWorkerHandsBack(t *testing.T) {
 	}
 }
 
-// A command that may be run once only is not handed back: nobody knows what it did already.
+// A command that may be run only once is not handed back, because it may have had effects already.
 func TestStoppedWorkerEndsACommandThatRunsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -215,7 +215,7 @@ func TestStoppedWorkerEndsACommandThatRunsOnce(t *testing.T) {
 	}
 }
 
-// The agent of a lost run is ended at once, and what it reports as it ends counts for nothing.
+// The agent of a lost run is ended at once, and its last report does not count.
 func TestLostRunCommitsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -302,14 +302,14 @@ func TestMessageReachesTheRunningAgent(t *testing.T) {
 	w.await(task.ID, fermata.TaskDone)
 }
 
-// shortBeat lets a test see many heartbeats; its worker's lease is long all the same.
+// shortBeat lets a test see many heartbeats, although its worker's lease is long.
 const shortBeat = 50 * time.Millisecond
 
-// longLease makes heartbeats too rare for what must be known at once: no test waits for the next one.
+// longLease makes heartbeats so rare that no test waits for the next one. It is for news that must arrive at once.
 const longLease = fermata.LongestLease
 
-// An agent that does not stop when asked to is ended with all that it started as soon as
-// its task is cancelled; its worktree keeps what it had not committed, and its run says where.
+// An agent that does not stop when asked to is ended, with all processes that it started, as soon as its task is
+// cancelled. Its worktree keeps the uncommitted changes, and its run says where they are.
 func TestCancelledTaskEndsADeafAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -330,7 +330,7 @@ func TestCancelledTaskEndsADeafAgent(t *testing.T) {
 	w.wantPlace(task)
 }
 
-// wantPlace wants the last run of the task to say where its work is.
+// wantPlace wants the last run of the task to have the place of its work.
 func (w *world) wantPlace(task *fermata.Task) {
 	w.t.Helper()
 	runs, err := w.person.Runs(w.t.Context(), task.ID)
@@ -413,7 +413,7 @@ func TestSlotsShareTheTasks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	name := pipe(t)
-	// Each of the two ends only when the other runs too: one writes, one reads.
+	// Each of the two ends only if the other runs too: one writes, the other reads.
 	w.task("Write", `echo hello >`+name+`; echo wrote`)
 	reading := w.task("Read", `read x <`+name+`; echo "$x"`)
 	var others []*fermata.Task
@@ -442,7 +442,7 @@ func (w *world) revokeTokens() {
 	}
 }
 
-// TestWorkerThatIsRefusedMeanwhileEnds: nobody waits for ever to hear the result.
+// TestWorkerThatIsRefusedMeanwhileEnds: the worker does not try for ever to report the result.
 func TestWorkerThatIsRefusedMeanwhileEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -486,8 +486,7 @@ func TestTimeoutIsAFailure(t *testing.T) {
 	}
 }
 
-// TestTimeoutOfTheTask: a task may bound its runs itself, within what the worker
-// allows.
+// TestTimeoutOfTheTask: a task may set a time limit for its runs, within the limit of the worker.
 func TestTimeoutOfTheTask(t *testing.T) {
 	t.Parallel()
 	for own, want := range map[string]string{"50ms": "longer than 50ms", "1h": "longer than 60ms"} {
@@ -608,8 +607,7 @@ func TestCheckoutOfAPersonIsNotTouched(t *testing.T) {
 	}
 }
 
-// An agent that removes the .git of its worktree must not lead the worker into the
-// repository around it.
+// An agent that removes the .git of its worktree must not lead the worker into the repository around the worktree.
 func TestRollBackStaysInside(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,16 +13,15 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// branchOf is the branch of a working copy.
+// branchOf returns the branch of a working copy.
 func branchOf(id string) string { return "fermata/" + id }
 
-// baseRef holds the commit where the task of a working copy began. It lives in
-// the repository, so that every worker on it knows, and git keeps the commit.
+// baseRef returns the ref that holds the commit where the task of a working copy began. It is in the repository, so
+// that every worker on the repository knows it, and git keeps the commit.
 func baseRef(id string) string { return "refs/fermata/base/" + id }
 
-// openWorktree opens the worktree of a task: where it is, or made anew from
-// the task's branch, from that of the task that it begins at, or from where the
-// repository stands.
+// openWorktree opens the worktree of a task, if there is one. Otherwise it makes one: from the task's branch, from the
+// branch of the task that it begins at, or from where the repository stands.
 func (cs *copies) openWorktree(ctx context.Context, r repository, want wishes, log io.Writer) (*workingCopy, error) {
 	held, err := lockFile(ctx, filepath.Join(r.common, "fermata", want.id+".lock"))
 	if err != nil {
@@ -32,7 +31,7 @@ func (cs *copies) openWorktree(ctx context.Context, r repository, want wishes, l
 	ctx = c.holding(ctx)
 	c.removeGitLocks()
 	c.removeUnplaced()
-	// Where nothing is committed, going back would take the work of the others.
+	// If nothing is committed, going back would lose the work of the other tasks.
 	c.keep = c.shared && cs.OnCompleted == Keep
 	if err := cs.checkOut(ctx, c, want, log); err != nil {
 		held.release()
@@ -77,8 +76,7 @@ func (cs *copies) checkOut(ctx context.Context, c *workingCopy, want wishes, log
 	return c.findBase(ctx)
 }
 
-// makeAgain makes a worktree from the task's branch. The old one, of which git may
-// still know, is gone.
+// makeAgain makes a worktree from the task's branch. The old worktree is gone, but git may still list it.
 func (c *workingCopy) makeAgain(ctx context.Context, seen settings, old string, t *fermata.Task, log io.Writer) error {
 	if old != "" {
 		if err := c.cs.removeWorktree(ctx, *c.repo, c.id, old); err != nil {
@@ -106,8 +104,8 @@ func (c *workingCopy) begin(ctx context.Context, seen settings, want wishes, log
 	return c.add(ctx, seen, "--no-track", "-b", c.branch, c.root, start)
 }
 
-// startingPoint returns the commit at which the task's branch begins: the last one on
-// the branch of the task from, or where the repository stands if that has none.
+// startingPoint returns the commit at which the task's branch begins: the last commit on the branch of the task from,
+// or the repository's HEAD if there is no such branch.
 func (c *workingCopy) startingPoint(ctx context.Context, from string, log io.Writer) (string, error) {
 	if from != "" {
 		commit, err := c.repo.git(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+branchOf(from)+"^{commit}")
@@ -127,16 +125,14 @@ func (c *workingCopy) startingPoint(ctx context.Context, from string, log io.Wri
 	return commit, nil
 }
 
-// saysNo reports whether git ended by itself and found nothing. A git that was killed
-// says nothing about what is there.
+// saysNo reports whether git ended by itself and found nothing. If git was killed, its error proves nothing.
 func saysNo(err error) bool {
 	ended, ok := errors.AsType[*exec.ExitError](err)
 	return ok && ended.ExitCode() == 1
 }
 
-// add adds the worktree. It is locked as unfinished until all of it is there. A
-// folder that stands in its place and is not empty is nobody's to remove. The files
-// are checked out by the copy's own git.
+// add adds the worktree. The worktree is locked as unfinished until it is complete. add never removes a folder in its
+// place that is not empty. The copy's own git checks out the files.
 func (c *workingCopy) add(ctx context.Context, seen settings, args ...string) error {
 	entries, err := os.ReadDir(c.root)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -164,7 +160,7 @@ func (c *workingCopy) add(ctx context.Context, seen settings, args ...string) er
 	return err
 }
 
-// fill checks out the files of a new worktree, and notes whose it is.
+// fill checks out the files of a new worktree, and marks it as made by a worker.
 func (c *workingCopy) fill(ctx context.Context, seen settings) (err error) {
 	if c.data, err = c.repo.dataOf(c.root); err != nil {
 		return err
@@ -188,8 +184,8 @@ func (c *workingCopy) fill(ctx context.Context, seen settings) (err error) {
 	return nil
 }
 
-// takeOver makes an existing worktree the copy's, if a worker made it: nobody
-// else's checkout of the branch is worked in, and least of all rolled back.
+// takeOver uses an existing worktree for the copy, if a worker made it. A worker never works in another checkout of the
+// branch, and never rolls one back.
 func (c *workingCopy) takeOver(ctx context.Context, seen settings, dir string, log io.Writer) (err error) {
 	c.root = dir
 	if c.data, err = c.repo.dataOf(dir); err != nil || !exists(c.marker()) {
@@ -204,12 +200,11 @@ func (c *workingCopy) takeOver(ctx context.Context, seen settings, dir string, l
 	return c.finishGoingBack(ctx, log)
 }
 
-// marker is the file that tells a worktree made by a worker from any other. It
-// lies in git's own data about the worktree, which goes when the worktree does.
+// marker returns the file that marks a worktree as made by a worker. The file is in git's own data about the worktree,
+// which is removed with the worktree.
 func (c *workingCopy) marker() string { return filepath.Join(c.data, "fermata-worker") }
 
-// findBase reads where the task began; for a branch that was made by hand, where it
-// left the repository's own.
+// findBase reads the commit where the task began. If none is recorded, it takes the commit that is checked out.
 func (c *workingCopy) findBase(ctx context.Context) error {
 	base, err := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", baseRef(c.id)+"^{commit}")
 	if err != nil {

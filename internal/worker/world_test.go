@@ -29,7 +29,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// world is a server with a database of its own, a person and a repository.
+// world is a server with its own database, a person and a repository.
 type world struct {
 	t      *testing.T
 	db     *store.DB
@@ -37,15 +37,15 @@ type world struct {
 	server *httptest.Server
 	person *client.Client
 	agent  *client.Client
-	// clock is the database's. It stands still until it is moved.
+	// clock is the database's clock. It stands still until a test advances it.
 	clock *storetest.Clock
 	repo  string
-	// folder is where the worker keeps worktrees.
+	// folder is the folder in which the worker keeps worktrees.
 	folder string
 	copies worker.Copies
-	// grace is that of its agents; 0 is half a second.
+	// grace is the grace of the world's agents. 0 means half a second.
 	grace time.Duration
-	// beat is how often its worker renews leases; 0 leaves that to it.
+	// beat is how often its worker renews leases. 0 means the worker's own interval.
 	beat time.Duration
 	// late is how far the worker's clock is ahead.
 	late atomic.Int64
@@ -95,7 +95,7 @@ func (w *world) task(title, script string) *fermata.Task {
 	return t
 }
 
-// start lets a worker run until the test, or the returned function, ends it.
+// start runs a worker until the test ends it or calls stop.
 func (w *world) start(opts worker.Options) (stop func()) {
 	w.t.Helper()
 	opts.Name, opts.Copies = "w1", w.copies
@@ -133,7 +133,7 @@ func (w *world) once() {
 	must(w.t, wk.Run(w.t.Context()))
 }
 
-// await waits for a task to be in a state.
+// await waits until a task is in a state.
 func (w *world) await(id string, state fermata.TaskState) *fermata.Task {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience.Limit())
@@ -159,10 +159,10 @@ func (w *world) answer(t *fermata.Task, value any) {
 	must(w.t, err)
 }
 
-// worktree is where a task is worked on.
+// worktree returns the folder in which a task is worked on.
 func (w *world) worktree(t *fermata.Task) string { return filepath.Join(w.folder, t.ID) }
 
-// pipe makes a named pipe through which an agent and the test meet.
+// pipe makes a named pipe by which an agent and the test synchronize.
 func pipe(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "pipe")
@@ -170,10 +170,10 @@ func pipe(t *testing.T) string {
 	return name
 }
 
-// letGo writes a line for an agent that reads a pipe, and does not wait for one that was ended meanwhile.
+// letGo writes a line for an agent that reads a pipe. It does not block if the agent was ended meanwhile.
 func letGo(t *testing.T, name string) {
 	t.Helper()
-	// Linux opens a pipe for both ends at once without waiting for another.
+	// On Linux, opening a pipe for both ends does not wait for another process.
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
 	must(t, err)
 	t.Cleanup(func() { _ = file.Close() })
@@ -181,8 +181,8 @@ func letGo(t *testing.T, name string) {
 	must(t, err)
 }
 
-// listen opens a pipe for reading and waits for the word "ready". An agent that never
-// comes fails the test: the system would wait for it for ever.
+// listen opens a pipe for reading and waits for the word "ready". If the agent never comes, the test fails; without the
+// limit, the open call would wait for ever.
 func listen(t *testing.T, name string) *os.File {
 	t.Helper()
 	comes := time.Now().Add(patience.Limit())
@@ -204,7 +204,7 @@ func listen(t *testing.T, name string) *os.File {
 	return file
 }
 
-// awaitGone waits until nobody holds the pipe.
+// awaitGone waits until no process holds the pipe.
 func awaitGone(t *testing.T, file *os.File) {
 	t.Helper()
 	must(t, file.SetReadDeadline(time.Now().Add(patience.Limit())))
@@ -223,7 +223,7 @@ func newRepo(t *testing.T) string {
 	return dir
 }
 
-// run runs git and returns what it says.
+// run runs git and returns its output.
 func run(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { agent.Main(m) }
 
-// Where the network is sealed, loopback is all there is.
+// If the network is sealed, only loopback works.
 func TestSealed(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("FERMATA_TEST_SEALED") == "" {

@@ -21,8 +21,7 @@ type object = map[string]any
 // smuggled is a question that only a tool of another MCP server asks.
 const smuggled = "Was this asked by another server?"
 
-// acting are the calls with which a program acts: a command, a file, the network, and a
-// tool of an MCP server.
+// acting returns the calls with which a program acts: a command, a file, the network, and a tool of an MCP server.
 func acting(program, url string) []scriptedmodel.Part {
 	question := object{"question": smuggled, "type": "non_blocking", "default": "x"}
 	call := scriptedmodel.Call
@@ -50,8 +49,8 @@ func acting(program, url string) []scriptedmodel.Part {
 	}
 }
 
-// Deny lets a program act in every way against a rule that denies everything, in a project
-// whose settings are open, or say nothing, and wants nothing of it to have been done.
+// Deny makes a program act in every way although a rule denies everything. The settings of its project allow everything
+// if open is true, and say nothing otherwise. Deny wants none of the calls to have had an effect.
 func Deny(t *testing.T, program string, open bool, start func(room *Room) *Lab) {
 	t.Helper()
 	var fetched atomic.Int64
@@ -99,8 +98,8 @@ func (l *Lab) wantNothing(task *fermata.Task) {
 	}
 }
 
-// open writes the settings of the project: another MCP server and, where it is open,
-// all that lets the agent act unasked.
+// open writes the settings of the project: another MCP server and, if open is true, every setting that lets the agent
+// act without asking.
 func (l *Lab) open(program string, open bool) {
 	l.Helper()
 	env := map[string]string{"FERMATA_URL": l.Server.URL, "FERMATA_TOKEN": l.AgentToken}
@@ -123,7 +122,7 @@ func (l *Lab) open(program string, open bool) {
 		}
 		files[".gemini/settings.json"] = config
 	case "codex":
-		// Only the user's own configuration has servers.
+		// Codex reads servers only from the user's own configuration.
 		path := filepath.Join(l.Room.Home, ".codex", "config.toml")
 		config, err := os.ReadFile(path)
 		if err == nil {

@@ -18,24 +18,23 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// Lab is a server, a worker whose agent is sealed off in its room, and a
-// repository that they work on.
+// Lab is a server, a worker whose agent is sealed off in its room, and a repository that they work on.
 type Lab struct {
 	testing.TB
 	Room *Room
-	// Binary is the program under test; Folder is the worker's.
+	// Binary is the program under test. Folder is the worker's folder.
 	Binary, Folder string
 	Server         *process.Server
 	Admin          *client.Client
-	// AgentToken is the one with which agents ask.
+	// AgentToken is the token with which agents ask.
 	AgentToken string
-	// Command is what stands behind -- for the worker: the agent program, or further
-	// arguments of it, as the runner has it.
+	// Command holds the worker's arguments after --: the agent program, or further arguments of it, depending on the
+	// runner.
 	Command []string
 
 	adminToken, workerToken, data, address string
 	env                                    Env
-	// runner are the worker's flags that say what it drives.
+	// runner holds the worker's flags that choose the agent program.
 	runner []string
 	worker *process.Child
 }
@@ -66,7 +65,7 @@ func (l *Lab) connect() {
 	}
 }
 
-// Worker calls the server as the worker does.
+// Worker returns a client that calls the server as the worker does.
 func (l *Lab) Worker() *client.Client {
 	l.Helper()
 	c, err := client.New(l.Server.URL, l.workerToken, client.WithAgentToken(l.AgentToken))
@@ -112,8 +111,8 @@ func (l *Lab) Once() {
 	}
 }
 
-// Crash kills server and worker, and starts both again on the same data. No run may be under way: nobody would wait for
-// the end of its lease.
+// Crash kills server and worker, and starts both again on the same data. No run may be in progress, because Crash does
+// not wait for the end of its lease.
 func (l *Lab) Crash() {
 	l.Helper()
 	l.worker.Kill()
@@ -121,7 +120,7 @@ func (l *Lab) Crash() {
 	l.StartWorker()
 }
 
-// Restart kills the server, and starts it again where it was.
+// Restart kills the server, and starts it again at the same address.
 func (l *Lab) Restart() {
 	l.Helper()
 	l.Server.Kill()
@@ -134,7 +133,7 @@ func (l *Lab) serve() {
 	l.Server = process.Serve(l, l.Binary, []string{"--data", l.data}, "--listen", l.address)
 }
 
-// Create makes a task, the log of which is shown when the test fails.
+// Create makes a task. If the test fails, the log of the task is shown.
 func (l *Lab) Create(title, body string) *fermata.Task {
 	l.Helper()
 	t, err := l.Admin.CreateTask(l.Context(), fermata.NewTask{Title: title, Body: body})
@@ -149,7 +148,7 @@ func (l *Lab) Create(title, body string) *fermata.Task {
 	return t
 }
 
-// Look returns the task as it is now.
+// Look returns the task in its present state.
 func (l *Lab) Look(id string) *fermata.Task {
 	l.Helper()
 	t, err := l.Admin.Task(l.Context(), id)
@@ -173,7 +172,7 @@ func (l *Lab) Until(id string, want fermata.TaskState) *fermata.Task {
 	return t
 }
 
-// RunLog is the output of all runs of the task.
+// RunLog returns the output of all runs of the task.
 func (l *Lab) RunLog(t *fermata.Task) string {
 	ctx := context.WithoutCancel(l.Context())
 	runs, err := l.Admin.Runs(ctx, t.ID)
@@ -194,7 +193,7 @@ func (l *Lab) RunLog(t *fermata.Task) string {
 	return sb.String()
 }
 
-// CLI runs a command of the program as another person's terminal would.
+// CLI runs a command of the program as in another person's terminal, and returns its output.
 func (l *Lab) CLI(args ...string) string {
 	l.Helper()
 	cmd := exec.CommandContext(l.Context(), l.Binary, args...)
@@ -206,7 +205,7 @@ func (l *Lab) CLI(args ...string) string {
 	return string(out)
 }
 
-// Git runs git in the project.
+// Git runs git in the project, and returns its output.
 func (l *Lab) Git(args ...string) string {
 	l.Helper()
 	cmd := exec.CommandContext(l.Context(), "git", append([]string{"-c", "user.name=t", "-c", "user.email=t@localhost"}, args...)...)
@@ -218,7 +217,7 @@ func (l *Lab) Git(args ...string) string {
 	return string(out)
 }
 
-// Asked returns the requests to the model for which the rule replied.
+// Asked returns the requests to the model to which the rule replied.
 func (l *Lab) Asked(rule string) []scriptedmodel.Request {
 	var found []scriptedmodel.Request
 	for _, r := range l.Room.Model.Requests() {
@@ -229,7 +228,7 @@ func (l *Lab) Asked(rule string) []scriptedmodel.Request {
 	return found
 }
 
-// Only is the one request for which the rule replied.
+// Only returns the conversation of the one request to which the rule replied.
 func (l *Lab) Only(rule string) *scriptedmodel.Conversation {
 	l.Helper()
 	found := l.Asked(rule)
@@ -239,7 +238,7 @@ func (l *Lab) Only(rule string) *scriptedmodel.Conversation {
 	return found[0].Conversation
 }
 
-// Gone checks that no agent program runs any more.
+// Gone checks that no agent program is running.
 func (l *Lab) Gone() {
 	l.Helper()
 	for _, pid := range l.Agents() {
@@ -247,7 +246,7 @@ func (l *Lab) Gone() {
 	}
 }
 
-// Agents are the processes of the agent: they have the room as their home.
+// Agents returns the processes of the agent, which have the room as their home.
 func (l *Lab) Agents() (pids []string) {
 	l.Helper()
 	entries, err := os.ReadDir("/proc")
@@ -263,7 +262,7 @@ func (l *Lab) Agents() (pids []string) {
 	return pids
 }
 
-// Freeze halts the worker until the test ends.
+// Freeze stops the worker until the test ends.
 func (l *Lab) Freeze() {
 	l.Helper()
 	l.worker.Freeze()

@@ -13,9 +13,9 @@ import (
 // sealedEnv tells the second process of [Main] that its network is sealed.
 const sealedEnv = "FERMATA_TEST_SEALED"
 
-// Main runs the tests of a package once more in a network that has only
-// loopback, so that nothing the agents do can leave the machine. Where the
-// system forbids that, it says so, and the environment alone seals them off.
+// Main runs the tests of a package in a second process whose network has only loopback, so that nothing that the agents
+// do can leave the machine. If the system forbids that, Main prints a notice, and only the environment seals the agents
+// off.
 func Main(m *testing.M) {
 	if os.Getenv(sealedEnv) != "" {
 		if err := raiseLoopback(); err != nil {
@@ -35,14 +35,13 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// sealed runs this very test program in a sealed network. The error says why it
-// could not be started there.
+// sealed runs this test program again in a sealed network. The error says why it could not be started there.
 func sealed() (int, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err
 	}
-	// What is built may need modules that are not there yet.
+	// The build of the program may need modules that are not there yet.
 	folder, err := os.MkdirTemp("", "fermata-agent-")
 	if err != nil {
 		return 0, err

@@ -10,9 +10,9 @@ import (
 	"github.com/fermata-hq/fermata/test/checkout"
 )
 
-// Program returns the path of an agent program: claude, codex, opencode, gemini or
-// claude-agent-acp. It is the one that FERMATA_TEST_CLAUDE and so on name, else the one
-// that scripts/setup-agents installed. The test fails when there is none.
+// Program returns the path of an agent program: claude, codex, opencode, gemini or claude-agent-acp. A variable such as
+// FERMATA_TEST_CLAUDE may name the path. Otherwise it is the program that scripts/setup-agents installed. The test
+// fails if there is none.
 func Program(tb testing.TB, name string) string {
 	tb.Helper()
 	env := "FERMATA_TEST_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
@@ -29,7 +29,7 @@ func Program(tb testing.TB, name string) string {
 	return path
 }
 
-// installed is where scripts/setup-agents puts the pinned version.
+// installed returns the path at which scripts/setup-agents installs the pinned version.
 func installed(name string) (string, error) {
 	version, err := Version(name)
 	if err != nil {

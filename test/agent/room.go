@@ -10,10 +10,10 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// Room is where one agent program runs, sealed off.
+// Room is the sealed-off place in which one agent program runs.
 type Room struct {
 	*rehearsal.Room
-	// Model is what the program talks to.
+	// Model is the scripted model that the program talks to.
 	Model *scriptedmodel.Model
 }
 
@@ -36,7 +36,7 @@ func NewRoom(tb testing.TB, script scriptedmodel.Script) *Room {
 	return &Room{room, model}
 }
 
-// Transcript is what the model was asked and what it replied, for people.
+// Transcript returns the requests to the model and its replies, for people.
 func Transcript(m *scriptedmodel.Model) string {
 	var sb strings.Builder
 	for _, r := range m.Everything() {

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// databaseThrough opens a way into the sealed network for the database at the address: a socket in the folder, with all
-// that is said there passed on to the server. It returns the address that tests use in there.
+// databaseThrough makes the database at the address reachable from the sealed network. It listens on a socket in the
+// folder and passes all data on to the server. It returns the address that tests in the sealed network use.
 func databaseThrough(folder, address string) (string, error) {
 	to, err := url.Parse(address)
 	if err != nil || to.Host == "" {
@@ -36,7 +36,7 @@ func databaseThrough(folder, address string) (string, error) {
 	return inside.String(), nil
 }
 
-// pass lets the connection speak with the server until one of them ends it.
+// pass copies data between the connection and the server until one of them ends it.
 func pass(in net.Conn, server string) {
 	defer in.Close()                    //nolint:errcheck // both ends see it
 	out, err := net.Dial("tcp", server) //nolint:noctx,gosec // the server that these tests were given

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sealedAttributes start a process in a network of its own: directly as root,
-// else in a user namespace in which it stays the same user and may raise loopback.
+// sealedAttributes returns attributes that start a process in a network of its own. A process of root is started
+// directly. Any other process is started in a user namespace, in which it keeps its user and may bring loopback up.
 func sealedAttributes() (*syscall.SysProcAttr, error) {
 	a := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
 	if uid, gid := os.Getuid(), os.Getgid(); uid != 0 {
@@ -20,7 +20,7 @@ func sealedAttributes() (*syscall.SysProcAttr, error) {
 	return a, nil
 }
 
-// raiseLoopback switches the loopback device on.
+// raiseLoopback brings the loopback device up.
 func raiseLoopback() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 // agentCommand makes this program an agent of the real worker.
 const agentCommand = "agent-process"
 
-// agentProcess is an agent that says when it started, through a named pipe. It
-// asks, and completes when it is resumed.
+// agentProcess is an agent that reports through a named pipe when it started. It asks, and completes when it is
+// resumed.
 func agentProcess(args []string) error {
 	at := time.Now()
 	if len(args) != 1 {
@@ -43,11 +43,11 @@ func agentProcess(args []string) error {
 	return nil
 }
 
-// startBar is how long an idle worker may take from an answer to the agent.
+// startBar is the longest time that an idle worker may take from an answer to the start of the agent.
 const startBar = 150 * time.Millisecond
 
-// agentStart measures the way from an answer's acknowledgement to the resumed
-// agent's first instruction, with one idle worker.
+// agentStart measures the time from an answer's acknowledgement to the resumed agent's first instruction, with one idle
+// worker.
 func (b *bench) agentStart(ctx context.Context) error {
 	return b.onEach(ctx, "agentstart", func(d *database, server *process) error { return b.agentStartOn(ctx, d, server) })
 }
@@ -72,14 +72,14 @@ func (b *bench) agentStartOn(ctx context.Context, d *database, server *process) 
 	return nil
 }
 
-// startWorker starts the real worker. Its agents are this program with a command of its
-// own, which gets the name of the pipe that reports are read from.
+// startWorker starts the real worker. Its agents are this program with a special command, which gets the name of the
+// pipe for the reports.
 func (b *bench) startWorker(ctx context.Context, d *database, server *process, concurrency int, command string) (reports *bufio.Scanner, stop func() error, err error) {
 	pipe := filepath.Join(b.folder, command+"_"+d.kind+".pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		return nil, nil, err
 	}
-	// Open for both, so that the pipe does not end between two agents.
+	// The pipe is opened for both ends, so that it does not end between two agents.
 	file, err := os.OpenFile(pipe, os.O_RDWR, 0)
 	if err != nil {
 		return nil, nil, err
@@ -105,8 +105,8 @@ func (b *bench) startWorker(ctx context.Context, d *database, server *process, c
 	}, nil
 }
 
-// resumeProcesses lets one task after the other ask and be answered, and
-// returns how long after the answer's acknowledgement each agent ran again.
+// resumeProcesses lets one task after the other ask and be answered. It returns how long after the answer's
+// acknowledgement each agent ran again.
 func resumeProcesses(ctx context.Context, url, token string, reports *bufio.Scanner, n int) ([]time.Duration, error) {
 	c, err := api.New(url, token)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // listenCommand makes this program an agent that only listens.
 const listenCommand = "agent-listens"
 
-// listeningAgent is an agent that says through a named pipe where it is told
-// things, and then does nothing, not even when it is asked to stop.
+// listeningAgent is an agent that reports the path of its inbox through a named pipe. Then it does nothing, not even
+// when it is asked to stop.
 func listeningAgent(args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("%s takes 1 argument", listenCommand)
@@ -35,14 +35,15 @@ func listeningAgent(args []string) error {
 	select {}
 }
 
-// What a person may wait for until an agent hears them, and until it is gone.
+// attentionBar limits how long a message may take to reach an agent, and how long the agent's processes may take to
+// end.
 const attentionBar = time.Second
 
-// lookEvery is how often the measurement looks whether something happened.
+// lookEvery is how often the measurement checks for a change.
 const lookEvery = time.Millisecond
 
-// attention measures how soon a person's words are in the agent's hands, and
-// how soon the processes of a cancelled task are gone, beside many agents at work.
+// attention measures how soon a message reaches an agent, and how soon the processes of a cancelled task have ended,
+// with many agents at work.
 func (b *bench) attention(ctx context.Context) error {
 	return b.onEach(ctx, "attention", func(d *database, server *process) error { return b.attentionOn(ctx, d, server) })
 }
@@ -109,8 +110,8 @@ func startListeners(ctx context.Context, c *api.Client, reports *bufio.Scanner, 
 	return at, nil
 }
 
-// speak writes one message after the other to the agents in turn, and returns how
-// long after its acknowledgement each was in the agent's inbox.
+// speak writes one message after the other to the agents in turn. It returns how long after its acknowledgement each
+// message was in the agent's inbox.
 func speak(ctx context.Context, c *api.Client, at []listener, n int) ([]time.Duration, error) {
 	took := make([]time.Duration, n)
 	for i := range took {
@@ -133,8 +134,8 @@ func speak(ctx context.Context, c *api.Client, at []listener, n int) ([]time.Dur
 	return took, nil
 }
 
-// cancelAll cancels the tasks one after the other, and returns how long after
-// its acknowledgement each process group was gone.
+// cancelAll cancels the tasks one after the other. It returns how long after its acknowledgement each process group had
+// ended.
 func cancelAll(ctx context.Context, c *api.Client, at []listener) ([]time.Duration, error) {
 	took := make([]time.Duration, len(at))
 	for i, l := range at {
@@ -152,8 +153,7 @@ func cancelAll(ctx context.Context, c *api.Client, at []listener) ([]time.Durati
 	return took, nil
 }
 
-// untilTrue returns how long it took until something is so. It gives up after
-// half a minute.
+// untilTrue returns how long it took until the condition was true. It gives up after half a minute.
 func untilTrue(ctx context.Context, is func() (bool, error)) (time.Duration, error) {
 	began := time.Now()
 	for {

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// caller is one client of a server: plain net/http with bodies prepared by
-// hand, so that measuring costs the same whoever is measured. It belongs to one
-// goroutine.
+// caller is one client of a server. It is plain net/http with hand-made bodies, so that the cost of measuring is the
+// same for every server. It belongs to one goroutine.
 type caller struct {
 	http *http.Client
 	base string
@@ -21,7 +20,7 @@ type caller struct {
 	reply  bytes.Buffer
 }
 
-// pool is the connections that the clients of one measurement share.
+// pool returns the HTTP client whose connections the clients of one measurement share.
 func pool() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: 4096, DisableCompression: true},
@@ -35,7 +34,7 @@ func newCaller(shared *http.Client, base, token string) *caller {
 	}}
 }
 
-// post sends a body and returns the reply, which is good until the next call.
+// post sends a body and returns the reply, which is valid until the next call.
 func (c *caller) post(ctx context.Context, path string, body []byte) ([]byte, error) {
 	return c.do(ctx, http.MethodPost, path, bytes.NewReader(body))
 }
@@ -69,8 +68,7 @@ func (c *caller) do(ctx context.Context, method, path string, body io.Reader) ([
 	return c.reply.Bytes(), nil
 }
 
-// quoted returns the text that follows a mark in JSON, up to the next quote.
-// The ids that it is used for hold no escapes.
+// quoted returns the text after a mark in JSON, up to the next quote. It is used for ids, which contain no escapes.
 func quoted(data []byte, mark string) string {
 	_, rest, ok := bytes.Cut(data, []byte(mark))
 	if !ok {
@@ -80,7 +78,7 @@ func quoted(data []byte, mark string) string {
 	return string(value)
 }
 
-// number returns the number that follows a mark in JSON.
+// number returns the number after a mark in JSON.
 func number(data []byte, mark string) int64 {
 	_, rest, _ := bytes.Cut(data, []byte(mark))
 	end := bytes.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })

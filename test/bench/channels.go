@@ -13,16 +13,16 @@ import (
 	"time"
 )
 
-// The load of channels: so many questions a second, each told over so many.
+// The load of channels: the interval between questions, and the number of channels that each question goes to.
 const (
 	questionsEvery = 50 * time.Millisecond
 	channelsEach   = 10
-	// updatedBar is how soon every other message shows an answer.
+	// updatedBar is how soon all messages about a question must show its answer.
 	updatedBar = time.Second
 )
 
-// channels measures how soon every message that was sent for a question says
-// that it is answered, after the answer was acknowledged.
+// channels measures how long after an answer was acknowledged every message about its question shows that the question
+// is answered.
 func (b *bench) channels(ctx context.Context) error {
 	return b.onEach(ctx, "channels", func(d *database, server *process) error { return b.channelsOn(ctx, d, server) })
 }
@@ -54,23 +54,23 @@ func (b *bench) channelsOn(ctx context.Context, d *database, server *process) (e
 	return nil
 }
 
-// messages is what the receivers of the channels were told.
+// messages records the messages that the receivers of the channels got.
 type messages struct {
 	server *http.Server
 	url    string
 	mu     sync.Mutex
-	// asked and closed count by question which receivers were told.
+	// asked and closed record, by question, which receivers got the message.
 	asked, closed map[string]*arrivals
 }
 
-// arrivals are the receivers that were told something of a question.
+// arrivals holds the receivers that got a message about a question.
 type arrivals struct {
 	paths map[string]bool
 	last  time.Time
 	all   chan struct{}
 }
 
-// listenForMessages starts one receiver for all channels; its paths tell them apart.
+// listenForMessages starts one receiver for all channels. The paths tell the channels apart.
 func listenForMessages(ctx context.Context) (*messages, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -82,7 +82,7 @@ func listenForMessages(ctx context.Context) (*messages, error) {
 	return m, nil
 }
 
-// ServeHTTP takes a message.
+// ServeHTTP receives a message.
 func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -116,7 +116,7 @@ func (m *messages) of(all map[string]*arrivals, question string) *arrivals {
 	return a
 }
 
-// addChannels adds the channels and returns the end of a question that names them.
+// addChannels adds the channels and returns the end of a question's JSON that names them.
 func (m *messages) addChannels(ctx context.Context, admin *caller) (string, error) {
 	var names []string
 	for i := range channelsEach {
@@ -129,8 +129,8 @@ func (m *messages) addChannels(ctx context.Context, admin *caller) (string, erro
 	return `","channels":[` + strings.Join(names, ",") + `]}}`, nil
 }
 
-// load asks questions at the rate, answers each when all of its messages were
-// sent, and returns how long sending and updating took.
+// load asks questions at the rate, and answers each when all of its messages were sent. It returns how long sending and
+// updating took.
 func (m *messages) load(ctx context.Context, n int, newClient func(i int) *client, end string) (sent, updated []time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(n)*questionsEvery+time.Minute)
 	defer cancel()
@@ -155,8 +155,7 @@ func (m *messages) load(ctx context.Context, n int, newClient func(i int) *clien
 	return sent, updated, err
 }
 
-// one asks a question, answers it when all were told, and waits until all were
-// told of that.
+// one asks a question, answers it when all receivers got it, and waits until all receivers got the update.
 func (m *messages) one(ctx context.Context, c *client, end string) (sent, updated time.Duration, err error) {
 	if err := c.create(ctx); err != nil {
 		return 0, 0, err
@@ -185,7 +184,7 @@ func (m *messages) one(ctx context.Context, c *client, end string) (sent, update
 	return max(0, told.Sub(began)), max(0, closed.Sub(acknowledged)), nil
 }
 
-// wait returns when the last receiver was told of a question.
+// wait returns when the last receiver got the message about a question.
 func (m *messages) wait(ctx context.Context, all map[string]*arrivals, question string) (time.Time, error) {
 	a := m.of(all, question)
 	select {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// What the agents of the bench say. The texts are as long as real ones.
+// Requests of the bench's agents. The texts are as long as real ones.
 const (
 	taskBody = `{"title":"Add a configuration file to the lighthouse service","body":"Give the project a configuration file and describe it in the README. Keep the defaults as they are, and do not touch the command line: it is documented elsewhere and others depend on it."}`
 
@@ -23,7 +23,7 @@ const (
 	claimBody = `{"worker":"bench-worker","lease_seconds":3600}`
 )
 
-// withToken writes a finish request for a fencing token.
+// withToken writes a finish request with a fencing token.
 func withToken(token int64, rest ...string) []byte {
 	body := append(make([]byte, 0, 640), `{"token":`...)
 	body = strconv.AppendInt(body, token, 10)
@@ -55,7 +55,7 @@ func (c *client) create(ctx context.Context) error {
 	return err
 }
 
-// claim takes any task: the clients share one queue.
+// claim takes any task, because the clients share one queue.
 func (c *client) claim(ctx context.Context) (claimed, error) {
 	return c.claimWith(ctx, claimBody)
 }
@@ -91,7 +91,7 @@ func (c *client) complete(ctx context.Context, r claimed) error {
 // suspended is a task that waits for an answer.
 type suspended struct{ task, question string }
 
-// suspend makes a task and stops it on a question.
+// suspend creates a task and stops it on a question.
 func (c *client) suspend(ctx context.Context, timeout string) (suspended, error) {
 	if err := c.create(ctx); err != nil {
 		return suspended{}, err
@@ -104,7 +104,7 @@ func (c *client) suspend(ctx context.Context, timeout string) (suspended, error)
 	return suspended{r.task, question}, err
 }
 
-// cycle is one task from its creation to its end, with one question.
+// cycle plays one task from its creation to its end, with one question.
 func (c *client) cycle(ctx context.Context) error {
 	s, err := c.suspend(ctx, "1d")
 	if err != nil {

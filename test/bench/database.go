@@ -23,7 +23,7 @@ const (
 	postgres = "postgres"
 )
 
-// title is a kind as people write it.
+// title returns the name of a kind for people.
 func title(kind string) string {
 	if kind == sqlite {
 		return "SQLite"
@@ -31,19 +31,17 @@ func title(kind string) string {
 	return "PostgreSQL"
 }
 
-// database is one that a measurement has for itself.
+// database is the database of one measurement.
 type database struct {
 	kind string
 	// folder holds the SQLite file.
 	folder string
-	// url, name and admin belong to PostgreSQL: admin is the connection that
-	// makes and drops databases.
+	// url, name and admin are for PostgreSQL. admin is the connection that creates and drops databases.
 	url, name, admin string
 	tokens           tokens
 }
 
-// tokens are those that a database was given: many, so that no limit of one
-// is measured.
+// tokens are the tokens of a database. There are many, so that no limit of a single token affects the measurement.
 type tokens struct {
 	agents, people []string
 }
@@ -76,7 +74,7 @@ func (b *bench) empty(ctx context.Context, kind, name string) (*database, error)
 	return d, d.with(ctx, func(e *engine.Engine) error { return d.makeTokens(ctx, e) })
 }
 
-// command runs a statement beside the database.
+// command runs a statement on the connection that creates and drops databases.
 func (d *database) command(ctx context.Context, statement string) error {
 	return onPostgres(ctx, d.admin, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, statement)
@@ -93,7 +91,7 @@ func onPostgres(ctx context.Context, url string, fn func(*pgx.Conn) error) error
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// with opens the database in this process, for what needs no server.
+// with opens the database in this process, for work that needs no server.
 func (d *database) with(ctx context.Context, fn func(*engine.Engine) error) error {
 	return d.withDB(ctx, func(db *store.DB) error { return fn(engine.New(db, engine.Options{})) })
 }
@@ -119,12 +117,12 @@ func (d *database) withDB(ctx context.Context, fn func(*store.DB) error) error {
 	return errors.Join(err, db.Close())
 }
 
-// keyFile is the key file of the servers of this database, and of this process.
+// keyFile returns the key file of the servers of this database, and of this process.
 func (d *database) keyFile() string { return d.folder + ".key" }
 
 func (d *database) file() string { return filepath.Join(d.folder, "fermata.db") }
 
-// operator is who sets a measurement up.
+// operator is the caller that sets a measurement up.
 var operator = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeAdmin},
 }
@@ -149,7 +147,7 @@ func (d *database) makeTokens(ctx context.Context, e *engine.Engine) error {
 	return nil
 }
 
-// flags tell the server where the database is.
+// flags returns the server's flags for the database.
 func (d *database) flags() []string {
 	flags := []string{"--master-key-file", d.keyFile()}
 	if d.kind == sqlite {
@@ -158,8 +156,8 @@ func (d *database) flags() []string {
 	return append(flags, "--database", d.url)
 }
 
-// size is what the database takes on the disk. No server may be running: only
-// then is everything in SQLite's one file.
+// size returns the disk space of the database in bytes. No server may be running: only then is everything in SQLite's
+// one file.
 func (d *database) size(ctx context.Context) (int64, error) {
 	if d.kind == sqlite {
 		var total int64
@@ -185,8 +183,7 @@ func (d *database) size(ctx context.Context) (int64, error) {
 	return size, err
 }
 
-// drop gives the disk back before the next measurement; what is left is
-// removed with the folder and the cluster.
+// drop frees the disk space before the next measurement. The rest is removed with the folder and the cluster.
 func (d *database) drop(ctx context.Context) error {
 	if d.kind == sqlite {
 		return nil
@@ -194,7 +191,7 @@ func (d *database) drop(ctx context.Context) error {
 	return d.command(ctx, "DROP DATABASE IF EXISTS "+d.name+" WITH (FORCE)")
 }
 
-// forgetEvents makes the numbers of events begin anew, for the raw limit.
+// forgetEvents restarts the numbers of events, for the raw limit.
 func (d *database) forgetEvents(ctx context.Context) error {
 	statements := []string{"DELETE FROM events", "UPDATE workspaces SET event_seq = 0, event_hash = ''"}
 	if d.kind == postgres {

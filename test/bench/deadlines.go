@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// deadlines lets many deadlines come in the same second, and measures when the
-// last of them is settled.
+// deadlines makes many deadlines expire in the same second, and measures when the last of them is settled.
 func (b *bench) deadlines(ctx context.Context, c *crowdedness, server *process) error {
 	const bar = 5 * time.Second
 	n := 10_000
@@ -39,7 +38,7 @@ func (b *bench) deadlines(ctx context.Context, c *crowdedness, server *process) 
 	return nil
 }
 
-// sweep is questions with one deadline.
+// sweep is a set of questions with one deadline.
 type sweep struct {
 	n        int
 	shared   *http.Client
@@ -48,15 +47,15 @@ type sweep struct {
 	deadline time.Time
 }
 
-// allowShort lets questions have deadlines of seconds.
+// allowShort allows deadlines of seconds for questions.
 func (s *sweep) allowShort(ctx context.Context) error {
 	admin := newCaller(s.shared, s.url, s.tokens.person(0))
 	_, err := admin.put(ctx, "/v1/policies", []byte(`{"min_timeout":"1s","max_timeout":"24h","allow_never":true,"allow_longer":true,"allow_shorter":true}`))
 	return err
 }
 
-// ask claims tasks first and ends all runs then, so that the questions of the
-// second part can share a deadline that is near.
+// ask first claims all tasks and then ends all runs, so that the questions of the second part can share a deadline that
+// is near.
 func (s *sweep) ask(ctx context.Context) error {
 	runs := make([]claimed, s.n)
 	began := time.Now()
@@ -71,7 +70,7 @@ func (s *sweep) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Twice the time of two requests is enough for one.
+	// Each task took two requests so far, and needs one more. Twice the time of the two is enough for it.
 	s.deadline = time.Now().Add(2*time.Since(began) + 2*time.Second)
 	return s.each(func(c *client, i int) error {
 		timeout := time.Until(s.deadline).Round(time.Millisecond)
@@ -92,8 +91,7 @@ func (s *sweep) each(do func(c *client, i int) error) error {
 	return share(len(clients), s.n, func(k, i int) error { return do(clients[k], i) })
 }
 
-// settle reads the stream until every question timed out, and a little longer,
-// in case one does twice.
+// settle reads the stream until every question has timed out, and a little longer, in case one times out twice.
 func (s *sweep) settle(ctx context.Context, f *follower) (last time.Time, settled, twice int, err error) {
 	type heard struct {
 		question string

@@ -10,8 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// throughEngine is how many tasks the engine suspends at most; a million comes
-// from copies of them.
+// throughEngine is how many tasks the engine suspends at most. A million tasks are made as copies of them.
 const throughEngine = 100_000
 
 // filler is the agent that suspends tasks in bulk.
@@ -20,8 +19,7 @@ var filler = fermata.Caller{
 	Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
 }
 
-// fill suspends tasks as workers do – create, claim, finish with a question –
-// through the engine and without HTTP.
+// fill suspends tasks as workers do (create, claim, finish with a question), but through the engine and without HTTP.
 func (d *database) fill(ctx context.Context, n int) error {
 	if n == 0 {
 		return nil

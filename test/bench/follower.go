@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// follower is one client of the stream of events, on a connection of its own
-// and with as little memory as it can: thousands of them run in this process.
+// follower is one client of the stream of events, on its own connection. It uses as little memory as it can, because
+// thousands of them run in this process.
 type follower struct {
 	conn  net.Conn
 	lines *bufio.Reader
@@ -27,8 +27,8 @@ type frame struct {
 	data []byte
 }
 
-// follow opens a stream behind an event; a negative number begins now. It
-// returns when the server has said where the stream begins.
+// follow opens a stream after an event. A negative number means from now on. It returns when the server has said where
+// the stream begins.
 func follow(ctx context.Context, url, token, query string, after int64) (*follower, error) {
 	address := strings.TrimPrefix(url, "http://")
 	dialer := net.Dialer{Timeout: 20 * time.Second}
@@ -76,8 +76,7 @@ func (f *follower) open(ctx context.Context, address, token, query string, after
 	return err
 }
 
-// next returns the next event, and an error at the end of the stream or when
-// the server resets it.
+// next returns the next event. It returns an error at the end of the stream or when the server resets it.
 func (f *follower) next() (frame, error) {
 	for {
 		fr, err := f.block()

@@ -11,12 +11,11 @@ import (
 	"time"
 )
 
-// gateBar is what a gate may add to a tool call that is allowed.
+// gateBar is the longest time that a gate may add to an allowed tool call.
 const gateBar = 20 * time.Millisecond
 
-// gates measures what a gate adds to an allowed tool call: the hook as an
-// agent's program starts it, from the start of the process to its end. Then
-// the server is stopped, and none may pass.
+// gates measures the time that a gate adds to an allowed tool call: the hook as an agent's program starts it, from the
+// start of the process to its end. Then it stops the server, and no call may pass.
 func (b *bench) gates(ctx context.Context) error {
 	for _, kind := range b.kinds {
 		if err := b.gatesOn(ctx, kind); err != nil {
@@ -86,7 +85,7 @@ func (b *bench) gatesClosed(ctx context.Context, kind string, g gateProcess, n i
 		if err != nil {
 			return err
 		}
-		// Any other code lets the tool run in these programs.
+		// With any other exit code, these programs let the tool run.
 		if code != 2 {
 			passed++
 		}
@@ -95,7 +94,7 @@ func (b *bench) gatesClosed(ctx context.Context, kind string, g gateProcess, n i
 	return nil
 }
 
-// bareStart measures the program that does nothing else.
+// bareStart measures the start of the program without any work.
 func (b *bench) bareStart(ctx context.Context, n int) ([]time.Duration, error) {
 	took := make([]time.Duration, 0, n)
 	for range n {

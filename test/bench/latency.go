@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// latency measures how soon a waiting claim returns after an answer was
-// acknowledged, at low load.
+// latency measures how soon a waiting claim returns after an answer was acknowledged, at low load.
 func (b *bench) latency(ctx context.Context) error {
 	return b.onEach(ctx, "latency", func(d *database, server *process) error { return b.latencyOn(ctx, d, server) })
 }
@@ -42,12 +41,12 @@ func (b *bench) latencyOn(ctx context.Context, d *database, server *process) (er
 	return nil
 }
 
-// answerEvery is the low load.
+// answerEvery is the interval between answers at low load.
 const answerEvery = 20 * time.Millisecond
 
-// resumes suspends tasks, answers their questions on one server while workers
-// wait on the other, and returns how long after the acknowledgement each task
-// was in a worker's hands. A worker that was faster counts as 0.
+// resumes suspends tasks, and answers their questions on one server while workers wait on the other. It returns how
+// long after the acknowledgement a worker had each task. If the worker had it before the acknowledgement, the time is
+// 0.
 func (b *bench) resumes(ctx context.Context, d *database, answerAt, claimAt string) ([]time.Duration, error) {
 	n := 500
 	if b.short {
@@ -86,8 +85,8 @@ func (b *bench) resumes(ctx context.Context, d *database, answerAt, claimAt stri
 	return took, nil
 }
 
-// waitingWorkers claim with a long wait, complete what they get, and note when
-// they got it. There are two, so that one always waits.
+// waitingWorkers claim with a long wait, complete the tasks that they get, and record when they got them. There are
+// two, so that one always waits.
 type waitingWorkers struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
@@ -117,7 +116,7 @@ func newWaitingWorkers(ctx context.Context, shared *http.Client, url string, k t
 	return w
 }
 
-// work claims and completes until a call fails, at the latest with ctx.
+// work claims and completes until a call fails or ctx ends.
 func (w *waitingWorkers) work(ctx context.Context, c *client) error {
 	for {
 		r, err := c.claimWith(ctx, waitingClaim)
@@ -134,7 +133,7 @@ func (w *waitingWorkers) work(ctx context.Context, c *client) error {
 	}
 }
 
-// all returns when each of n tasks was in a worker's hands.
+// all returns when a worker had each of n tasks.
 func (w *waitingWorkers) all(n int) (map[string]time.Time, error) {
 	at := make(map[string]time.Time, n)
 	late := time.After(20 * time.Second)

@@ -14,12 +14,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	// The driver that the server uses.
+	// This is the driver that the server uses.
 	_ "modernc.org/sqlite"
 )
 
-// describeMachine says where the numbers come from. It names no host and no
-// path.
+// describeMachine describes the machine of the measurements. It names no host and no path.
 func (b *bench) describeMachine(ctx context.Context) ([]string, error) {
 	lines := []string{
 		fmt.Sprintf("%d cores (%s), %s of memory, %s", runtime.NumCPU(), processor(), memory(), kernel()),
@@ -62,7 +61,7 @@ func postgresVersion(ctx context.Context, url string) (string, error) {
 	return number, err
 }
 
-// fsyncTime is what the disk makes of every acknowledgement.
+// fsyncTime returns how long one fsync takes, which every acknowledgement needs.
 func fsyncTime(folder string) (time.Duration, error) {
 	f, err := os.Create(filepath.Join(folder, "fsync"))
 	if err != nil {

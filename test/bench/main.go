@@ -1,10 +1,8 @@
-// Command bench measures Fermata's speed and size and holds them against the
-// bars of the specification. It starts real servers on the loopback address,
-// on SQLite in a temporary folder and on the PostgreSQL that
+// Command bench measures Fermata's speed and size and compares them with the limits of the specification. It starts
+// real servers on the loopback address, on SQLite in a temporary folder and on the PostgreSQL that
 // FERMATA_TEST_POSTGRES names, and prints one table.
 //
-// It proves nothing about correctness beyond what it needs to trust its own
-// numbers: that is what the tests are for.
+// It checks correctness only as far as its own numbers need it. The tests prove correctness.
 package main
 
 import (
@@ -26,8 +24,7 @@ import (
 type bench struct {
 	short   bool
 	million bool
-	// profile is where CPU profiles of the server are written; empty writes
-	// none.
+	// profile is the folder for CPU profiles of the server. If it is empty, no profiles are written.
 	profile string
 	clients []int
 	kinds   []string
@@ -41,7 +38,7 @@ type bench struct {
 	started  time.Time
 }
 
-// part is one of the sub-benchmarks that -run selects.
+// part is one of the measurements that -run selects.
 type part struct {
 	name string
 	run  func(*bench, context.Context) error
@@ -63,7 +60,7 @@ var parts = []part{
 }
 
 func main() {
-	// The bench starts itself for the servers that are no product.
+	// The bench starts itself as the servers and agents that are not part of the product.
 	if len(os.Args) > 1 && os.Args[1] == rawCommand {
 		exit(rawServer(os.Args[2:]))
 	}
@@ -79,7 +76,7 @@ func main() {
 	exit(run())
 }
 
-// errMissed says that a bar was missed: the table tells which.
+// errMissed means that a limit was missed. The table says which.
 var errMissed = errors.New("a bar was missed")
 
 func exit(err error) {
@@ -175,7 +172,7 @@ func (b *bench) prepare(ctx context.Context) error {
 	return err
 }
 
-// finish prints the table, and writes it where -out says.
+// finish prints the table, and writes it to the file that -out names.
 func (b *bench) finish(out string) error {
 	if page, err := os.ReadFile(out); err == nil {
 		b.report.keep(string(page))
@@ -193,7 +190,7 @@ func (b *bench) finish(out string) error {
 	return nil
 }
 
-// say reports progress; standard output is for the result.
+// say reports progress on standard error, because standard output is for the result.
 func (b *bench) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%4.0fs  %s\n", time.Since(b.started).Seconds(), fmt.Sprintf(format, args...))
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// multiply copies every waiting task, with all its rows, so that there are
-// times as many. The copies have ids and event numbers of their own; their
-// hashes do not chain, which nothing measured here reads.
+// multiply copies every waiting task, with all its rows, so that there are times as many. The copies have their own ids
+// and event numbers. Their hashes do not chain, but no measurement here reads the hashes.
 func (d *database) multiply(ctx context.Context, times int) error {
 	return onPostgres(ctx, d.url, func(conn *pgx.Conn) error {
 		if _, err := conn.Exec(ctx, `CREATE TEMP TABLE model AS
@@ -35,8 +34,8 @@ func (d *database) multiply(ctx context.Context, times int) error {
 	})
 }
 
-// copyRows copies the rows of the model tasks in one table. The last seven
-// characters of every id are replaced by the number of the copy.
+// copyRows copies the rows of the model tasks in one table. The number of the copy replaces the last seven characters
+// of every id.
 func copyRows(ctx context.Context, conn *pgx.Conn, table, task string, times int) error {
 	rows, err := conn.Query(ctx, `SELECT column_name FROM information_schema.columns
 		WHERE table_name = $1 AND table_schema = 'public' ORDER BY ordinal_position`, table)

@@ -17,7 +17,7 @@ import (
 type process struct {
 	cmd *exec.Cmd
 	url string
-	// first is sent the first admin's token, on an empty database.
+	// first gets the first admin's token, on an empty database.
 	first chan string
 	ended chan error
 }
@@ -35,8 +35,7 @@ func (b *bench) serve(ctx context.Context, d *database, more ...string) (*proces
 	return launch(ctx, b.program, args...)
 }
 
-// onEach runs a part on every kind of database, each time with an empty one and
-// a server of its own.
+// onEach runs a part on every kind of database, each time with an empty database and its own server.
 func (b *bench) onEach(ctx context.Context, name string, part func(d *database, server *process) error) error {
 	for _, kind := range b.kinds {
 		if err := b.on(ctx, kind, name+"_"+kind, part); err != nil {
@@ -59,11 +58,10 @@ func (b *bench) on(ctx context.Context, kind, name string, part func(d *database
 	return part(d, server)
 }
 
-// startsWithin is how long a server may take to say where it serves.
+// startsWithin is how long a server may take to report its address.
 const startsWithin = 20 * time.Second
 
-// launch starts a program that says on standard error where it serves, and
-// waits until it does.
+// launch starts a program that reports its address on standard error, and waits for the report.
 func launch(ctx context.Context, program string, args ...string) (*process, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -92,8 +90,7 @@ func launch(ctx context.Context, program string, args ...string) (*process, erro
 	}
 }
 
-// listen picks the address and the first token out of what the server says,
-// and passes its warnings on.
+// listen reads the address and the first token from the server's output, and passes its warnings on.
 func (p *process) listen(output io.Reader, url chan<- string) {
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {
@@ -111,7 +108,7 @@ func (p *process) listen(output io.Reader, url chan<- string) {
 	}
 }
 
-// stop ends the server as an operator does, and returns when it is gone.
+// stop ends the server as an operator does, and returns when it has ended.
 func (p *process) stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -141,7 +138,7 @@ func (p *process) used() (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	// Behind the name in parentheses; user and system time are fields 14 and 15.
+	// The fields follow the name in parentheses. User and system time are fields 14 and 15.
 	_, rest, _ := strings.Cut(string(data), ") ")
 	fields := strings.Fields(rest)
 	if len(fields) < 13 {
@@ -154,11 +151,10 @@ func (p *process) used() (time.Duration, error) {
 	return time.Duration(user+system) * tick, nil
 }
 
-// filesNeeded is how many files the streams need in each process.
+// filesNeeded is how many open files the streams need in each process.
 const filesNeeded = 8192
 
-// raiseFileLimit lets this process and those that it starts hold many
-// connections.
+// raiseFileLimit allows this process, and the processes that it starts, many connections.
 func raiseFileLimit() error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

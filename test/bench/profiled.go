@@ -17,9 +17,8 @@ import (
 // profiledCommand starts the server inside this program, with a CPU profile.
 const profiledCommand = "profiled-server"
 
-// profiledServer serves until it is terminated and writes a profile of its
-// whole life. Its arguments are the folder of profiles, the kind, the data
-// folder, the URL of the database and the key file.
+// profiledServer serves until it is terminated, and writes a profile of its whole life. Its arguments are the folder of
+// profiles, the kind, the data folder, the URL of the database and the key file.
 func profiledServer(args []string) error {
 	if len(args) != 5 {
 		return fmt.Errorf("%s takes 5 arguments", profiledCommand)

@@ -13,12 +13,10 @@ import (
 	"time"
 )
 
-// rawCommand starts the raw limit: a bare handler that writes the same rows as
-// the server, and knows no rule.
+// rawCommand starts the raw limit: a bare handler that writes the same rows as the server, without any rules.
 const rawCommand = "raw-server"
 
-// rawServer serves until it is terminated. Its arguments are the kind of the
-// database and where it is.
+// rawServer serves until it is terminated. Its arguments are the kind of the database and its location.
 func rawServer(args []string) error {
 	if len(args) != 2 {
 		return fmt.Errorf("%s takes 2 arguments", rawCommand)
@@ -57,8 +55,7 @@ type sink interface {
 	commit(ctx context.Context, writes []rawWrite) error
 }
 
-// committer groups requests as the store does, with nothing between them and
-// the commit.
+// committer groups requests as the store does, with no work between the requests and the commit.
 type committer struct {
 	sink  sink
 	queue chan *rawCall
@@ -70,8 +67,7 @@ type rawCall struct {
 	done   chan error
 }
 
-// ServeHTTP takes POST /STEP/KEY, where the step is one of the six requests of
-// a cycle and the key names the cycle.
+// ServeHTTP takes POST /STEP/KEY. STEP is one of the six requests of a cycle, and KEY names the cycle.
 func (c *committer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.Copy(io.Discard, r.Body); err != nil || len(r.URL.Path) < 3 {
 		http.Error(w, "bad request", http.StatusBadRequest)
@@ -87,7 +83,7 @@ func (c *committer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "{}")
 }
 
-// most is the largest group, as in the store.
+// most is the size of the largest group, as in the store.
 const most = 256
 
 func (c *committer) run(ctx context.Context) {

@@ -47,7 +47,7 @@ const (
 	rawMoveCounter = "UPDATE workspaces SET event_seq = $1, event_hash = $2 WHERE id = $3 AND event_seq = $4"
 )
 
-// Values as long as the server's.
+// These values are as long as the server's.
 const (
 	rawWorkspace = "default"
 	rawHash      = "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
@@ -60,11 +60,10 @@ const (
 	rawAskedData = `{"type":"blocking","title":"` + rawTitle + `","project":"default","from":"in_progress","to":"awaiting_input"}`
 )
 
-// rawHashBytes is a hash as it is kept.
+// rawHashBytes is a hash as it is stored.
 var rawHashBytes = []byte(rawHash[:32])
 
-// rawCycle names the rows of one cycle. The key is as long as the random and
-// the time part of an id.
+// rawCycle names the rows of one cycle. The key is as long as the random part and the time part of an id.
 type rawCycle struct {
 	task, first, second, question string
 	now                           int64
@@ -72,7 +71,7 @@ type rawCycle struct {
 
 // rawStep returns the writes of one request of a cycle, '1' to '6'.
 func rawStep(step byte, key string, now int64) []rawWrite {
-	// The key comes from a path of the client's own making; the rows keep it.
+	// The key is part of the request's path, but the rows keep it.
 	key = strings.Clone(key)
 	c := rawCycle{"task_" + key, "run_" + key + "1", "run_" + key + "2", "q_" + key, now}
 	switch step {

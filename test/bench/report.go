@@ -15,7 +15,7 @@ type report struct {
 	missed  int
 }
 
-// row is one measured fact beside its bar.
+// row is one measured fact with its limit.
 type row struct {
 	what, where, result, bar, verdict string
 }
@@ -25,7 +25,7 @@ func (b *bench) newReport(ctx context.Context) (*report, error) {
 	return &report{machine: machine, short: b.short}, err
 }
 
-// judge adds a fact and whether it keeps its bar.
+// judge adds a fact, and whether it keeps its limit.
 func (b *bench) judge(what, where, result, bar string, kept bool) {
 	verdict := "ok"
 	if !kept {
@@ -36,7 +36,7 @@ func (b *bench) judge(what, where, result, bar string, kept bool) {
 	b.say("%s, %s: %s (%s): %s", what, where, result, bar, verdict)
 }
 
-// tell adds a fact that has no bar.
+// tell adds a fact that has no limit.
 func (b *bench) tell(what, where, result string) {
 	b.report.rows = append(b.report.rows, row{what, where, result, "", "reported"})
 	b.say("%s, %s: %s", what, where, result)
@@ -58,8 +58,7 @@ of a row until vacuum frees them, so the bar belongs to the default database. On
 claim again, finish.
 `
 
-// keep puts the rows of a page that was written before around those of this
-// run, which replace what they measured anew.
+// keep adds the rows of an existing page to those of this run. A row of this run replaces the one with the same name.
 func (r *report) keep(page string) {
 	fresh := map[[2]string]row{}
 	for _, row := range r.rows {
@@ -86,10 +85,10 @@ func (r *report) keep(page string) {
 	r.rows = rows
 }
 
-// name tells what a row measures, and where.
+// name returns what a row measures, and where.
 func (r row) name() [2]string { return [2]string{r.what, r.where} }
 
-// markdown writes the page.
+// markdown returns the page.
 func (r *report) markdown(took time.Duration) string {
 	var sb strings.Builder
 	sb.WriteString("# Benchmarks\n\nWritten by `test/bench`; do not edit.\n\n")

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A part that runs alone replaces its own lines of the page, and no others.
+// A part that runs alone replaces only its own lines of the page.
 func TestReportKeepsOtherLines(t *testing.T) {
 	first := report{machine: []string{"2 cores"}, rows: []row{
 		{"start", "SQLite", "42 ms", "≤ 2 s", "ok"},

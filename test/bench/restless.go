@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// restless lets clients reconnect all the time, now to one replica and now to
-// the other, while events are written on both. None may miss one or see one
-// twice.
+// restless makes clients reconnect all the time, alternately to the two replicas, while events are written on both. No
+// client may miss an event or see one twice.
 func (b *bench) restless(ctx context.Context) (err error) {
 	n, length := 500, 20*time.Second
 	if b.short {
@@ -53,11 +52,11 @@ func (b *bench) restless(ctx context.Context) (err error) {
 // lastWords is the title of the task whose event ends the measurement.
 const lastWords = "the last one"
 
-// writeEvery is how often an event is written: few enough for the clients to
-// be busy with reconnecting, not with reading.
+// writeEvery is how often an event is written. It is rare enough that the clients are busy with reconnecting, not with
+// reading.
 const writeEvery = 40 * time.Millisecond
 
-// writeFor makes tasks on the replicas in turns, and then the last one.
+// writeFor creates tasks on the replicas in turns, and then the last one.
 func writeFor(ctx context.Context, length time.Duration, urls []string, k tokens) (int, error) {
 	shared := pool()
 	var at []*client
@@ -89,7 +88,7 @@ type wanderers struct {
 	reconnects atomic.Int64
 }
 
-// begin lets the clients start, all from the same event.
+// begin starts the clients, all from the same event.
 func (w *wanderers) begin(ctx context.Context, n int) error {
 	w.failed = make(chan error, n)
 	first, err := follow(ctx, w.urls[0], w.tokens.agent(0), "", -1)
@@ -125,7 +124,7 @@ func (w *wanderers) walk(ctx context.Context, i int, seen int64) error {
 	}
 }
 
-// read takes some events from a stream; done reports the last of all.
+// read takes some events from a stream. done reports whether the last of all events has come.
 func (w *wanderers) read(f *follower, seen *int64, events int) (done bool, err error) {
 	for range events {
 		if err := f.conn.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {

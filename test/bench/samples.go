@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// quantile returns the value below which a share of the samples lies.
+// quantile returns the value below which the given share of the samples lies.
 func quantile[T cmp.Ordered](samples []T, share float64) T {
 	sorted := slices.Sorted(slices.Values(samples))
 	return sorted[min(int(share*float64(len(sorted))), len(sorted)-1)]
@@ -15,10 +15,10 @@ func quantile[T cmp.Ordered](samples []T, share float64) T {
 
 func median[T cmp.Ordered](samples []T) T { return quantile(samples, 0.5) }
 
-// ms writes a duration in milliseconds.
+// ms returns a duration in milliseconds, as text.
 func ms(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 }
 
-// mb writes bytes in megabytes.
+// mb returns bytes in megabytes, as text.
 func mb(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }

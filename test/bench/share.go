@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// share does something n times, by so many workers side by side. It returns the
-// first error, at which that worker stops.
+// share does something n times with the given number of concurrent workers. It returns the first error, at which that
+// worker stops.
 func share(workers, n int, do func(worker, i int) error) error {
 	var wg sync.WaitGroup
 	var next atomic.Int64

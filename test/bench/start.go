@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// start measures an empty folder to the first answered question, the start of
-// the program included.
+// start measures the time from an empty folder to the first answered question, including the start of the program.
 func (b *bench) start(ctx context.Context) error {
 	const tries, bar = 3, 2 * time.Second
 	var worst time.Duration

@@ -25,7 +25,7 @@ func (b *bench) streams(ctx context.Context) error {
 	return nil
 }
 
-// parked measures what claims cost that wait for a task.
+// parked measures the cost of claims that wait for a task.
 func (b *bench) parked(ctx context.Context, kind string) error {
 	n := 2000
 	if b.short {
@@ -63,7 +63,7 @@ func (b *bench) parkedOn(ctx context.Context, d *database, server *process, n in
 	return nil
 }
 
-// crowd connects clients that stay, and sends them events.
+// crowd connects clients that stay connected, and sends them events.
 func (b *bench) crowd(ctx context.Context, kind string) error {
 	n := 5000
 	if b.short {
@@ -106,13 +106,13 @@ func (b *bench) crowdOn(ctx context.Context, d *database, server *process, n int
 	return nil
 }
 
-// crowd is many followers, each of which hears every event.
+// crowd is many followers, each of which gets every event.
 type crowd struct {
 	mu        sync.Mutex
 	followers []*follower
 	readers   sync.WaitGroup
 	count     atomic.Int64
-	// heard gets the instant when the last follower heard of an event.
+	// heard gets the time at which the last follower got an event.
 	heard chan time.Time
 }
 

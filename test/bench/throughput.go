@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// throughput measures whole cycles a second, beside the raw limit.
+// throughput measures whole cycles per second, and compares them with the raw limit.
 func (b *bench) throughput(ctx context.Context) error {
 	for _, kind := range b.kinds {
 		if err := b.throughputOn(ctx, kind); err != nil {
@@ -76,7 +76,7 @@ func (b *bench) throughputOn(ctx context.Context, kind string) (err error) {
 	return nil
 }
 
-// leastRatio is the bar: at least half of what the database gives.
+// leastRatio is the limit: the server must reach at least half the rate of the raw limit.
 const leastRatio = 0.5
 
 func (b *bench) compare(kind string, clients int, product, limit float64) {
@@ -95,13 +95,13 @@ type cycler interface {
 	cycle(ctx context.Context) error
 }
 
-// side is one of the two that are compared.
+// side is one of the two servers that are compared.
 type side struct {
 	name   string
 	client func(i int) cycler
 }
 
-// round lets clients work for a while and returns their cycles a second.
+// round lets clients work for a while and returns their cycles per second.
 func (s side) round(ctx context.Context, clients int, length time.Duration) (float64, error) {
 	var finished atomic.Int64
 	var wg sync.WaitGroup

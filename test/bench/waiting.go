@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// few is the number of waiting tasks that many are compared with.
+// few is the number of waiting tasks with which many are compared.
 const few = 1000
 
-// waiting measures what tasks cost that wait for an answer.
+// waiting measures the cost of tasks that wait for an answer.
 func (b *bench) waiting(ctx context.Context) error {
 	n := 100_000
 	if b.short {
@@ -28,7 +28,7 @@ func (b *bench) waiting(ctx context.Context) error {
 	return nil
 }
 
-// crowdedness is three databases: none waits, few, many.
+// crowdedness holds three databases: with no waiting task, with few, and with many.
 type crowdedness struct {
 	kind              string
 	n                 int
@@ -66,7 +66,7 @@ func (c *crowdedness) where() string {
 	return fmt.Sprintf("%s, %s waiting", title(c.kind), thousands(c.n))
 }
 
-// thousands writes a number that people can read.
+// thousands returns a number in a form that is easy to read.
 func thousands(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
@@ -119,8 +119,7 @@ func (b *bench) judgeDisk(ctx context.Context, c *crowdedness) error {
 
 const inbox = "/v1/questions?status=pending&limit=50"
 
-// judgeIdle compares a server that has nothing to do with one that has nothing
-// to do beside many waiting tasks.
+// judgeIdle compares two idle servers: one without waiting tasks, and one with many.
 func (b *bench) judgeIdle(ctx context.Context, c *crowdedness, empty, full *process) error {
 	const memoryBar, cpuBar, length = 10_000_000, 0.01, 10 * time.Second
 	pause(ctx, 2*time.Second)
@@ -152,8 +151,7 @@ func (b *bench) judgeIdle(ctx context.Context, c *crowdedness, empty, full *proc
 	return nil
 }
 
-// judgeCrowd compares the inbox and an answer beside few and beside many
-// waiting tasks, in turns.
+// judgeCrowd compares the inbox and an answer with few and with many waiting tasks, in turns.
 func (b *bench) judgeCrowd(ctx context.Context, c *crowdedness, some, full *process) error {
 	const bar = 1.5
 	samples := 200

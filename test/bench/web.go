@@ -10,8 +10,7 @@ import (
 	"os/exec"
 )
 
-// web measures the interface in a real browser: test/web/bench.mjs does, and
-// says one fact a line.
+// web measures the interface in a real browser. test/web/bench.mjs does the work and prints one fact on each line.
 func (b *bench) web(ctx context.Context) error {
 	if _, err := os.Stat("web/dist/index.html"); err != nil {
 		return errors.New("the web interface is not built: run make web")

@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// manySteps is as many as a workflow may have.
+// manySteps is the largest number of steps that a workflow may have.
 const manySteps = 1000
 
 // idleTool does nothing.
@@ -24,7 +24,7 @@ func (idleTool) Call(context.Context, tool.Call) (tool.Result, error) {
 	return tool.Result{Output: map[string]any{}}, nil
 }
 
-// steps measures a run of 1,000 steps side by side against one of as many steps one after the other.
+// steps compares a run of 1,000 parallel steps with a run of as many steps in sequence.
 func (b *bench) steps(ctx context.Context) error {
 	for _, kind := range b.kinds {
 		if err := b.stepsOn(ctx, kind); err != nil {
@@ -55,7 +55,7 @@ func (b *bench) stepsOn(ctx context.Context, kind string) error {
 	return nil
 }
 
-// timeRun returns how long a run of many steps takes, each with the needs, on a database of its own.
+// timeRun returns how long a run of many steps takes, each with the given needs, on its own database.
 func (b *bench) timeRun(ctx context.Context, kind, needs string) (took time.Duration, err error) {
 	d, err := b.empty(ctx, kind, "steps_"+kind)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// suspending asks, and tells the bench when the next step has started.
+// suspending is a workflow that asks, and tells the bench when the next step has started.
 const suspending = `
 name: bench
 triggers: [{manual: true}]
@@ -28,8 +28,7 @@ steps:
   - {id: tell, tool: http, input: {method: POST, url: "{{ inputs.to }}/{{ run.id }}", json: {go: "{{ said.answer }}"}}}
 `
 
-// workflows measures how soon the next step of a run starts after an answer,
-// and what suspended runs cost.
+// workflows measures how soon the next step of a run starts after an answer, and the cost of suspended runs.
 func (b *bench) workflows(ctx context.Context) error {
 	n := 100_000
 	if b.short {
@@ -110,7 +109,7 @@ func (b *bench) judgeSteps(ctx context.Context, c *crowdedness, told *steps, som
 	return nil
 }
 
-// steps is told when a run got on.
+// steps is notified when a run goes on.
 type steps struct {
 	server *http.Server
 	url    string
@@ -129,7 +128,7 @@ func listenForSteps(ctx context.Context) (*steps, error) {
 	return s, nil
 }
 
-// ServeHTTP takes what a step tells.
+// ServeHTTP takes the notification of a step.
 func (s *steps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	_, _ = io.Copy(io.Discard, r.Body)
@@ -149,8 +148,8 @@ func (s *steps) of(path string) chan time.Time {
 	return s.at[path]
 }
 
-// sample answers the question of one run, and returns how long after the
-// acknowledgement its next step began; 0 where it was faster.
+// sample answers the question of one run. It returns how long after the acknowledgement the next step began, or 0 if it
+// began before the acknowledgement.
 func (s *steps) sample(ctx context.Context, r *reader) (time.Duration, error) {
 	reply, err := r.person.get(ctx, "/v1/questions?status=pending&limit=1")
 	if err != nil {
@@ -169,7 +168,7 @@ func (s *steps) sample(ctx context.Context, r *reader) (time.Duration, error) {
 	}
 }
 
-// suspendRuns starts runs and lets each come to its question.
+// suspendRuns starts runs and waits until each has reached its question.
 func (d *database) suspendRuns(ctx context.Context, n int, to string) error {
 	if n == 0 {
 		return nil
@@ -202,7 +201,7 @@ func (d *database) suspendRuns(ctx context.Context, n int, to string) error {
 	})
 }
 
-// withWorkflows runs workflows with one tool in this process, with a definition, until fn returns.
+// withWorkflows runs workflows in this process, with one tool and a definition, until fn returns.
 func (d *database) withWorkflows(ctx context.Context, has tool.Tool, source string, fn func(s *workflow.Service, starter fermata.Caller) error) error {
 	return d.withDB(ctx, func(db *store.DB) error {
 		e := engine.New(db, engine.Options{})
@@ -225,7 +224,7 @@ func (d *database) withWorkflows(ctx context.Context, has tool.Tool, source stri
 	})
 }
 
-// waitSuspended waits until no run is to be moved on any more.
+// waitSuspended waits until no run can be moved on.
 func waitSuspended(ctx context.Context, s *workflow.Service, c fermata.Caller) error {
 	for {
 		busy, _, err := s.Runs(ctx, c, workflow.RunFilter{State: []fermata.TaskState{fermata.TaskOpen, fermata.TaskInProgress, fermata.TaskInputReceived}, Limit: 1})

@@ -30,7 +30,7 @@ type execution struct {
 	failedBuild string
 }
 
-// packageRuns are the runs of one package in their order: the first, then the repeats.
+// packageRuns holds the runs of one package in their order: the first, then the repeats.
 type packageRuns struct {
 	name string
 	runs []*execution
@@ -88,7 +88,7 @@ func (p *packageRuns) add(e event) {
 	}
 }
 
-// failedLeaves returns the failed tests that hold no failed test, sorted.
+// failedLeaves returns the failed tests without a failed subtest, sorted.
 func (x *execution) failedLeaves() []string {
 	var leaves []string
 	for name, result := range x.tests {
@@ -100,7 +100,7 @@ func (x *execution) failedLeaves() []string {
 	return leaves
 }
 
-// hasSubtest reports whether a test holds tests, or tests with one of the results.
+// hasSubtest reports whether a test has subtests, or subtests with one of the results.
 func (x *execution) hasSubtest(parent string, results ...string) bool {
 	for name, result := range x.tests {
 		if strings.HasPrefix(name, parent+"/") && (len(results) == 0 || slices.Contains(results, result)) {

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// gate runs groups one after another and says what they prove.
+// gate runs groups one after another and reports what they prove.
 type gate struct {
 	root      string // the folder of the module
-	results   string // where the events of the tests are written
-	cache     string // what is kept from run to run: tools, seconds, the lock
+	results   string // the folder for the events of the tests
+	cache     string // the folder for data from run to run: tools, seconds, the lock
 	tool      string // the script that runs gotestsum
 	out       io.Writer
 	groups    []*group
 	selection selection
 	flags     []string // of every go test
-	row       string   // the file that a line about the run is appended to; "" for none
+	row       string   // the file to which a line about the run is appended; "" for none
 	disk      uint64   // the bytes that must be free
 	// withPostgres is the script that runs a command beside a cluster.
 	withPostgres string
 
-	scratch   string // where tests write
+	scratch   string // the folder for the data of tests
 	processes *processes
 	postgres  *postgres
 }
@@ -32,23 +32,23 @@ type gate struct {
 // group is a part of the gate.
 type group struct {
 	name string
-	what string // what runs in it
+	what string // a description of its content
 	// always marks a group that all others need.
 	always bool
-	// holds chooses the packages of a group of tests, which needs PostgreSQL; nil in other groups.
+	// holds chooses the packages of a group of tests. Such a group needs PostgreSQL. It is nil in other groups.
 	holds chooser
 	run   func(ctx context.Context) outcome
 }
 
-// outcome is what a group proved.
+// outcome is the result of a group.
 type outcome struct {
 	passed   int // tests, or steps
 	failures []failure
 	repeats  []repeat
 	slow     []slowTest
-	// stopped names what failed, if no group can follow.
+	// stopped names the step that failed, if no group can follow.
 	stopped string
-	// infrastructure reports that the sources did not cause the failure.
+	// infrastructure is true if the sources did not cause the failure.
 	infrastructure bool
 }
 
@@ -56,11 +56,11 @@ type outcome struct {
 type failure struct {
 	what    string // the test or the step
 	why     string // the first error
-	output  string // what it wrote, as far as it helps
-	command string // repeats it; "" when nothing does
+	output  string // the helpful part of its output
+	command string // a command that repeats it, or ""
 }
 
-// add adds what another run proved.
+// add adds the outcome of another run.
 func (o *outcome) add(other outcome) {
 	o.passed += other.passed
 	o.failures = append(o.failures, other.failures...)
@@ -90,7 +90,7 @@ func names(groups []*group) []string {
 	return names
 }
 
-// chosen returns the groups that run, in their order.
+// chosen returns the groups to run, in their order.
 func (g *gate) chosen() []*group {
 	var chosen []*group
 	for _, group := range g.groups {
@@ -145,7 +145,7 @@ func (g *gate) runGroups(ctx context.Context) *report {
 	chosen := g.chosen()
 	history := readHistory(g.cache)
 	if g.selection.isPart() {
-		// A part says nothing of the whole.
+		// A part of the gate proves nothing about the whole.
 		history = nil
 	}
 	report := &report{began: time.Now(), history: history}
@@ -204,7 +204,7 @@ func (g *gate) prepareFolders() error {
 	return checkDisk(g.disk, g.root, os.TempDir())
 }
 
-// commit returns the short name of the commit, with a mark when files were changed since; "" outside git.
+// commit returns the short name of the commit, with a mark if files have changed since. It returns "" outside git.
 func (g *gate) commit(ctx context.Context) string {
 	cmd := g.command(ctx, []string{"git", "describe", "--always", "--dirty=*", "--exclude=*"}, nil)
 	var out strings.Builder

@@ -142,7 +142,8 @@ func (s *sample) await(name string) {
 	})
 }
 
-// assertGone fails the test if the process lives on: a zombie is dead. The sample wrote its process id to the file pid.
+// assertGone fails the test if the process is alive. A zombie counts as dead. The sample wrote its process id to the
+// file pid.
 func (s *sample) assertGone() {
 	s.Helper()
 	text, err := os.ReadFile(filepath.Join(s.folder, "pid"))

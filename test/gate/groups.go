@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// raced are the rooms where goroutines share memory; elsewhere the race detector costs more than it finds, and
-// `make crash` runs it.
+// raced are the packages in which goroutines share memory. Elsewhere the race detector costs more than it finds, and
+// `make crash` runs it there.
 var raced = []string{"internal/engine", "internal/store", "internal/delivery", "internal/worker"}
 
-// Each of these lists of folders is a group. Tests of truth are never repeated: the faults that they find do not show
-// in every run.
+// Each of these lists of folders is a group. Tests of the group truth are never repeated: the faults that they find do
+// not show in every run.
 var (
 	truth    = []string{"test/crash", "test/race", "test/replicas"}
 	agents   = []string{"test/acp", "test/agent", "test/agents", "test/claude", "test/desk"}
 	journeys = []string{"test/web"}
 )
 
-// long are the packages that take longest. They start first: started last, one of them would run alone.
+// long are the packages that take longest. They start first: if one of them started last, it would run alone.
 var long = []string{
 	"internal/engine", "internal/worker", "internal/channel/email", "internal/channel/channeltest", "internal/workflow",
 	"test/seams", "test/stories", "test/webhooks", "test/workers", "test/mails", "test/versions", "test/seams/claude", "test/gate",
@@ -28,14 +28,15 @@ var long = []string{
 }
 
 const (
-	// packagesAtOnce is how many packages of the groups rooms and processes run side by side. Their tests also wait, so
-	// there are more of them than processors.
+	// packagesAtOnce is how many packages of the groups rooms and processes run at the same time. It is more than the
+	// number of processors, because their tests also wait.
 	packagesAtOnce = 4
-	// agentsAtOnce is how many packages that start real agents run side by side. One agent keeps one processor busy.
+	// agentsAtOnce is how many packages that start real agents run at the same time. One agent keeps one processor
+	// busy.
 	agentsAtOnce = 2
 )
 
-// The race detector leaves SQLite out. That code is translated from C, takes its own locks and would run three times
+// The race detector leaves SQLite out: the code is translated from C, takes its own locks and would run three times
 // slower.
 var raceFlags = []string{"-race", "-gcflags=modernc.org/...=-race=false"}
 
@@ -54,7 +55,7 @@ func groups(g *gate) []*group {
 		g.testGroup("rooms", "the packages of the program", rooms...),
 		g.testGroup("processes", "the program driven from outside", rest),
 		g.testGroup("truth", "crashes, races and replicas",
-			// Five tests of replicas mostly wait for a limit of the product, so they run at the same time.
+			// Five tests of replicas mostly wait for a time limit of the product, so they run at the same time.
 			suite{name: "truth", packages: folders(truth...), flags: []string{"-p=2", "-parallel=5"}, once: true, limit: limit}),
 		g.testGroup("agents", "real agent programs, two at a time",
 			suite{name: "agents", packages: folders(agents...), flags: []string{fmt.Sprint("-p=", agentsAtOnce), "-parallel=1"}, limit: limit}),
@@ -101,5 +102,5 @@ func except(some chooser, without ...chooser) chooser {
 // binary returns the path of the program that the tests start.
 func (g *gate) binary() string { return filepath.Join(g.results, "fermata") }
 
-// pictures returns the folder for pictures of pages where a test failed.
+// pictures returns the folder for screenshots of pages on which a test failed.
 func (g *gate) pictures() string { return filepath.Join(g.results, "pictures") }

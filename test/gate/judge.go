@@ -15,8 +15,8 @@ import (
 var fatal = regexp.MustCompile(`^(panic: |fatal error: |WARNING: DATA RACE|signal: |exit status ([2-9]|\d\d)|\*\*\* Test killed|goroutines outlived the tests)` +
 	`|race detected during execution of test|runtime\.Goexit`)
 
-// neverRepeated matches tests whose first failure decides. They guard data or access, or they choose their steps by
-// chance.
+// neverRepeated matches tests whose first failure decides. They guard data or access, or they choose their steps at
+// random.
 var neverRepeated = regexp.MustCompile(`/test/(attack|seams)(/|\.)|/internal/(access|keys|checkpoint|redact)\.|(?i:migrat|backup|signin|sign_in)`)
 
 // ofRapid marks the output of a property test. A repeat would draw other values.
@@ -25,22 +25,22 @@ const ofRapid = "[rapid]"
 // repeat is a test that failed and then passed.
 type repeat struct {
 	pkg, test     string // the package, and the name of the test, such as TestIt/part
-	failed, again string // what it wrote, the first time and when repeated
+	failed, again string // its output, the first time and when repeated
 }
 
-// isIn reports whether a list in Markdown names the test in backticks. For TestIt/part it is enough that the list names
-// `TestIt` or `part`.
+// isIn reports whether a list in Markdown names the test in backticks. For TestIt/part, the name `TestIt` or `part` is
+// enough.
 func (r repeat) isIn(list string) bool {
 	return slices.ContainsFunc(strings.Split(r.test, "/"), func(part string) bool { return strings.Contains(list, "`"+part+"`") })
 }
 
-// slowTest is a step, or a test with no tests below it, and how long it took.
+// slowTest is a step, or a test without subtests, and its duration.
 type slowTest struct {
 	name string
 	took time.Duration
 }
 
-// judge reads what go test -json wrote of a suite, with the runs of its failed tests that gotestsum repeated, and
+// judge reads the output of go test -json for a suite, including the runs of failed tests that gotestsum repeated. It
 // decides whether the repeats may count.
 func judge(events io.Reader, source source) (outcome, error) {
 	packages, err := readRuns(events)
@@ -78,11 +78,11 @@ func (s source) command(pkg, test, output string) string {
 		seed = found + " "
 	}
 	quoted := quote(strings.Join(levels, "/"))
-	// make would take a dollar as the beginning of a variable.
+	// make would read a dollar sign as the beginning of a variable.
 	return fmt.Sprintf("%smake test GROUP=%s PACKAGE=%s RUN=%s", seed, s.group, folder, strings.ReplaceAll(quoted, "$", "$$"))
 }
 
-// seedLine matches the variable by which a test repeats its random choices.
+// seedLine matches the variable with which a test repeats its random choices.
 var seedLine = regexp.MustCompile(`\bFERMATA_(SEED|SEQUENCE)=\S+`)
 
 type judgement struct {
@@ -144,7 +144,7 @@ func (j *judgement) addFailed(p *packageRuns, test string) {
 	j.fail(p.name, test, " "+why, output)
 }
 
-// mostOfTrace is how many lines of a stack trace or of a data race are shown.
+// mostOfTrace limits the lines of a stack trace or of a data race that are shown.
 const mostOfTrace = 40
 
 // fail adds the failure of a test, or of the whole package if test is "".
@@ -156,7 +156,7 @@ func (j *judgement) fail(pkg, test, why, output string) {
 	j.failures = append(j.failures, failure{what: what + why, why: firstError(output), output: output, command: j.source.command(pkg, test, output)})
 }
 
-// count adds the tests that passed at once.
+// count adds the tests that passed in the first run.
 func (j *judgement) count(pkg string, x *execution) {
 	for test, result := range x.tests {
 		if result == "pass" && !x.hasSubtest(test) {
@@ -183,7 +183,8 @@ func (p *packageRuns) passedLater(test string) (passed bool, output string) {
 	return false, ""
 }
 
-// fatalLine finds a line of the output that forbids a repeat. It returns the test that wrote it, "" for the package, and its place.
+// fatalLine finds a line of the output that forbids a repeat. It returns the test that wrote it, or "" for the package,
+// and the index of the line.
 func (x *execution) fatalLine() (test string, at int, found bool) {
 	for _, test := range slices.Sorted(maps.Keys(x.output)) {
 		if at := slices.IndexFunc(x.output[test], fatal.MatchString); at >= 0 {
@@ -193,10 +194,10 @@ func (x *execution) fatalLine() (test string, at int, found bool) {
 	return "", 0, false
 }
 
-// errorLine matches a line that t.Error and its like write.
+// errorLine matches a line from t.Error and similar methods.
 var errorLine = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: (.*)$`)
 
-// firstError returns the first line of a test's output that says what went wrong.
+// firstError returns the first line of a test's output that describes an error.
 func firstError(output string) string {
 	if found := errorLine.FindString(output); found != "" {
 		return strings.TrimSpace(found)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRepeatsAreJudged runs the gate on small modules: a test that fails once may pass when repeated, everything
-// else stays red.
+// TestRepeatsAreJudged runs the gate on small modules. A test that fails once may pass when it is repeated; every other
+// failure stays red.
 func TestRepeatsAreJudged(t *testing.T) {
 	const (
 		green    = "==> green ("
@@ -17,7 +17,7 @@ func TestRepeatsAreJudged(t *testing.T) {
 	)
 	for name, tt := range map[string]struct {
 		test    string // the body of TestIt
-		more    string // what else the file holds
+		more    string // the rest of the file
 		flags   string
 		verdict string
 		says    string
@@ -57,7 +57,7 @@ func TestRepeatsAreJudged(t *testing.T) {
 	}
 }
 
-// The gate says of a test that test/flakes.md names that it is known, also when only a subtest of it failed.
+// If test/flakes.md names a test, the gate reports it as known, even if only a subtest of it failed.
 func TestAKnownFlakeIsToldAsOne(t *testing.T) {
 	s := newSample(t, `t.Run("part", func(t *testing.T) { if fails() { t.Error("too late") } })`, "")
 	s.write("test/flakes.md", "| `TestIt` | too late | nobody knows |\n")

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// machine measures processor load and memory by /proc. On systems without /proc both are 0.
+// machine measures processor load and memory with /proc. On systems without /proc both are 0.
 type machine struct {
 	began      ticks
 	peak       uint64
 	over, done chan struct{}
 }
 
-// watchMachine watches until stop is called.
+// watchMachine measures until stop is called.
 func watchMachine() *machine {
 	m := &machine{began: readTicks(), over: make(chan struct{}), done: make(chan struct{})}
 	go func() {
@@ -35,7 +35,7 @@ func watchMachine() *machine {
 	return m
 }
 
-// stop returns how many cores were busy on average, and the most memory that was used at once, in bytes.
+// stop returns the average number of busy cores, and the most memory that was in use at once, in bytes.
 func (m *machine) stop() (load float64, memory uint64) {
 	close(m.over)
 	<-m.done
@@ -61,7 +61,7 @@ func readTicks() ticks {
 	}
 	t := ticks{cores: len(coreLine.FindAll(text, -1))}
 	line, _, _ := strings.Cut(string(text), "\n")
-	const idle, waiting, guest = 3, 4, 8 // guests are counted as users already
+	const idle, waiting, guest = 3, 4, 8 // the time of guests is part of the time of users
 	for i, field := range strings.Fields(line)[1:] {
 		n, _ := strconv.ParseUint(field, 10, 64)
 		if i >= guest {

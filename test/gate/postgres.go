@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// postgres is the cluster of the tests. It ends when its input is closed: by stop, or because the gate was killed.
+// postgres is the cluster of the tests. It ends when its input is closed, either by stop or because the gate was
+// killed.
 type postgres struct {
 	gate    *gate
 	cmd     *exec.Cmd
@@ -26,7 +27,7 @@ type postgres struct {
 const holdPostgres = `printf '%s\n%s\n' "$FERMATA_TEST_POSTGRES" "${FERMATA_TEST_POSTGRES_CTL:-}"; exec cat >/dev/null`
 
 func startPostgres(ctx context.Context, g *gate) (*postgres, error) {
-	// Not with the context: an interrupt ends the tests first, then the cluster.
+	// The command does not use ctx: an interrupt must end the tests first, then the cluster.
 	cmd := g.command(context.WithoutCancel(ctx), []string{g.withPostgres, "sh", "-c", holdPostgres}, nil)
 	input, err := cmd.StdinPipe()
 	if err != nil {
@@ -74,7 +75,7 @@ func (p *postgres) pids() map[int]bool {
 		return nil
 	}
 	pids := map[int]bool{p.cmd.Process.Pid: true}
-	// Tests restart the server, so its process id is read anew.
+	// Tests restart the server, so its process id is read again each time.
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(p.control), "data", "postmaster.pid"))
 	if err == nil {
 		first, _, _ := strings.Cut(string(text), "\n")

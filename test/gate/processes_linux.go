@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// endsWithin is how long a process may take to end by itself after the group that started it.
+	// endsWithin is how long a process may take to end by itself after its group has ended.
 	endsWithin = 5 * time.Second
 	look       = 50 * time.Millisecond
 )
 
-// adoptOrphans makes the gate the parent of every descendant that loses its own (prctl(2), PR_SET_CHILD_SUBREAPER).
+// adoptOrphans makes the gate the parent of every descendant whose own parent ends (prctl(2), PR_SET_CHILD_SUBREAPER).
 func adoptOrphans() (*processes, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("adopt orphans: %w", err)
@@ -101,7 +101,7 @@ type stat struct {
 	parent int
 }
 
-// readStats reads /proc/PID/stat of every process (proc_pid_stat(5)). One that ends meanwhile is left out.
+// readStats reads /proc/PID/stat of every process (proc_pid_stat(5)). A process that ends meanwhile is left out.
 func readStats() map[int]stat {
 	stats := map[int]stat{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -110,7 +110,7 @@ func readStats() map[int]stat {
 		if err != nil {
 			continue
 		}
-		// The name of the program stands in brackets and may hold anything.
+		// The name of the program stands in parentheses and may contain any character.
 		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if len(fields) > 1 {

@@ -2,8 +2,8 @@
 
 package main
 
-// adoptOrphans adopts nothing: this system does not let a process have the orphans below it.
+// adoptOrphans adopts nothing: on this system a process cannot become the parent of its orphaned descendants.
 func adoptOrphans() (*processes, error) { return &processes{}, nil }
 
-// endAll ends nothing: what a group left behind is not known here.
+// endAll ends nothing: this system does not tell which processes a group left behind.
 func (p *processes) endAll(*postgres) []string { return nil }

@@ -15,19 +15,19 @@ type finished struct {
 
 	name   string
 	took   time.Duration
-	last   time.Duration // how long it took before; 0 when that is not known
+	last   time.Duration // how long it took before; 0 if unknown
 	load   float64       // busy cores on average
-	memory uint64        // the most that was used at once, in bytes
+	memory uint64        // the most memory in use at once, in bytes
 }
 
-// report is what the groups proved.
+// report holds the outcomes of the groups.
 type report struct {
 	began   time.Time
 	history history
 	groups  []finished
 }
 
-// conclude prints the report, keeps what the next run wants to know and returns the exit status.
+// conclude prints the report, stores the durations for the next run and returns the exit status.
 func (g *gate) conclude(ctx context.Context, r *report) int {
 	g.printTable(r)
 	g.printSlowest(r)
@@ -93,7 +93,7 @@ func (g *gate) printFailures(r *report) {
 	}
 }
 
-// printRepeats prints what passed only when repeated, and whether that was seen before.
+// printRepeats prints the tests that passed only when repeated, and whether they are known flakes.
 func (g *gate) printRepeats(r *report) {
 	known, _ := os.ReadFile(filepath.Join(g.root, "test", "flakes.md"))
 	for _, f := range r.groups {
@@ -109,7 +109,7 @@ func (g *gate) printRepeats(r *report) {
 	}
 }
 
-// remember keeps how long the groups took, unless only a part of one ran.
+// remember stores how long the groups took, unless only a part of one ran.
 func (g *gate) remember(r *report) error {
 	if g.selection.isPart() {
 		return nil
@@ -142,8 +142,8 @@ func (r *report) verdict() (string, int) {
 	return fmt.Sprintf("green (%s)", took), exitGreen
 }
 
-// appendRow appends the run to a table in Markdown: when, commit, what ran beside it, verdict, seconds in all and of each group, and
-// what was repeated.
+// appendRow appends the run to a table in Markdown: the time, the commit, what ran beside it, the verdict, the seconds
+// of the run and of each group, and the repeated tests.
 func (r *report) appendRow(commit, path, verdict string) error {
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // a table for everybody
 	if err != nil {
@@ -169,7 +169,7 @@ func inMinutes(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d min", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// lastTime says how long a group took before.
+// lastTime returns how long a group took before, as text.
 func lastTime(d time.Duration) string {
 	if d == 0 {
 		return ""

@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 }
 
 // startSample runs a gate with two groups: steps, and the tests of the module in the current folder. SAMPLE_STEP and
-// SAMPLE_BESIDE are the commands of two steps that run at the same time. SAMPLE_DISK is the free room, in bytes, that the gate needs.
-// SAMPLE_OTHERS adds a group for the tests in the folder other.
+// SAMPLE_BESIDE are the commands of two steps that run at the same time. SAMPLE_DISK is the free disk space, in bytes,
+// that the gate needs. SAMPLE_OTHERS adds a group for the tests in the folder other.
 func startSample() int {
 	return start(func(g *gate) {
 		repository := os.Getenv(sampleEnv)
@@ -61,7 +61,7 @@ func fails() bool {
 }
 `
 
-// sample is a small module with one test, and what its gate writes.
+// sample is a small module with one test, and the output of its gate.
 type sample struct {
 	*testing.T
 
@@ -70,7 +70,7 @@ type sample struct {
 	out    output
 }
 
-// newSample makes a module whose TestIt has the body. The file holds more.
+// newSample makes a module whose TestIt has the body. The file also contains more.
 func newSample(t *testing.T, body, more string) *sample {
 	t.Helper()
 	repository, err := filepath.Abs("../..")
@@ -87,7 +87,7 @@ func newSample(t *testing.T, body, more string) *sample {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The tools and what Go has compiled are those of this repository; the rest of the cache is the sample's own.
+	// The tools and Go's build cache are shared with this repository. The rest of the cache is the sample's own.
 	own := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(own, "fermata"), 0o750); err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func (s *sample) run() *sample {
 	return s
 }
 
-// says fails the test unless the gate wrote each of the texts.
+// says fails the test unless the output of the gate contains each of the texts.
 func (s *sample) says(texts ...string) {
 	s.Helper()
 	for _, text := range texts {
@@ -139,7 +139,7 @@ func (s *sample) write(name, text string) {
 	}
 }
 
-// output is what a process wrote so far.
+// output holds the output of a process so far.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

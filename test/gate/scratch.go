@@ -11,15 +11,15 @@ import (
 	"syscall"
 )
 
-// enoughMemory is the room that a folder in memory must have to hold what tests write, in bytes.
+// enoughMemory is the free space, in bytes, that a folder in memory must have for the data of tests.
 const enoughMemory = 6 << 30
 
-// scratchPrefix is short: sockets lie below it, and their paths hold about 100 bytes.
+// scratchPrefix is short, because sockets are made below it and their paths hold about 100 bytes.
 const scratchPrefix = "fermata-"
 
-// makeScratch makes the folder for the data of tests. It lies in memory if that has enough room and programs may run
-// there, else beside other temporary files. Memory is faster and proves the same: tests kill processes, never the
-// machine.
+// makeScratch makes the folder for the data of tests. It is in memory if there is enough room and programs may run
+// there. Otherwise it is beside other temporary files. Memory is faster and proves the same, because tests kill
+// processes but never the machine.
 func makeScratch(memory string) (string, error) {
 	removeAbandoned(memory)
 	folder := filepath.Join(memory, fmt.Sprint(scratchPrefix, os.Getpid()))
@@ -36,7 +36,7 @@ func makeScratch(memory string) (string, error) {
 	return folder, openToOwners(folder)
 }
 
-// openToOwners lets PostgreSQL's own user through; nobody else can list the folder.
+// openToOwners lets PostgreSQL's own user enter. No other user can list the folder.
 func openToOwners(folder string) error { return os.Chmod(folder, 0o711) } //nolint:gosec // see above
 
 // removeAbandoned removes folders of killed gates. The name of a folder ends with the process id of its gate.
@@ -55,7 +55,7 @@ func hasRoom(folder string) bool {
 	return syscall.Statfs(folder, &room) == nil && room.Bavail*uint64(room.Bsize) >= enoughMemory
 }
 
-// runsPrograms reports whether a program in the folder can be started: some systems forbid it in memory.
+// runsPrograms reports whether a program in the folder can be started. Some systems forbid it for folders in memory.
 func runsPrograms(folder string) bool {
 	program := filepath.Join(folder, "program")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // it must run

@@ -20,7 +20,7 @@ type selection struct {
 // isPart reports whether only some tests of a group run.
 func (s selection) isPart() bool { return len(s.packages) > 0 || s.tests != "" }
 
-// readSelection reads the variables GROUP, PACKAGE and RUN. A folder may be named with or without ./ before it.
+// readSelection reads the variables GROUP, PACKAGE and RUN. A folder may be written with or without a leading ./.
 func readSelection(root string) selection {
 	s := selection{group: os.Getenv("GROUP"), packages: strings.Fields(os.Getenv("PACKAGE")), tests: os.Getenv("RUN")}
 	for i, pattern := range s.packages {
@@ -37,7 +37,7 @@ func isFolder(root, pattern string) bool {
 	return err == nil && info.IsDir()
 }
 
-// check refuses a selection that selects no test, before anything is built.
+// check returns an error, before anything is built, if the selection selects no test.
 func (s selection) check(root string, groups []*group) error {
 	at := slices.IndexFunc(groups, func(g *group) bool { return g.name == s.group })
 	switch {
@@ -61,7 +61,7 @@ func (s selection) check(root string, groups []*group) error {
 	return nil
 }
 
-// checkPackage refuses a folder that is not there, or that belongs to another group than the chosen one.
+// checkPackage returns an error if the folder does not exist, or belongs to another group than the chosen one.
 func checkPackage(root, pattern string, chosen *group, groups []*group) error {
 	if !isFolder(root, pattern) {
 		return fmt.Errorf("in PACKAGE: there is no folder %s; a package is named by its folder, such as ./test, or with those below it, as ./test/... is", pattern)
@@ -69,7 +69,7 @@ func checkPackage(root, pattern string, chosen *group, groups []*group) error {
 	if strings.HasSuffix(pattern, "...") {
 		return nil
 	}
-	// The folder of the module itself is the empty one.
+	// The folder of the module itself is "".
 	folder := strings.TrimPrefix(strings.TrimPrefix(filepath.Clean(pattern), "."), "/")
 	if chosen.holds(folder) {
 		return nil
@@ -82,7 +82,7 @@ func checkPackage(root, pattern string, chosen *group, groups []*group) error {
 	return nil
 }
 
-// nothing says that the selection selected no test.
+// nothing returns the message for a selection that selected no test.
 func (s selection) nothing() string {
 	if !s.isPart() {
 		return "no test was run"

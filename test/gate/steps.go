@@ -17,7 +17,8 @@ type step struct {
 	command []string
 	folder  string // relative to the module
 	env     []string
-	// fetches marks a command that downloads or installs something. Its failure is a fault of the infrastructure.
+	// fetches marks a command that downloads or installs something. Its failure counts as a fault of the
+	// infrastructure.
 	fetches bool
 	// needed marks a command without which no group can follow.
 	needed bool
@@ -48,7 +49,7 @@ func prepare(g *gate) []step {
 // static returns the checks that do not run the program.
 func static(*gate) []step {
 	return []step{
-		// The types are checked where the interface is built.
+		// The types are checked when the interface is built.
 		{what: "lint of the interface", command: []string{"scripts/lint-web"}, beside: true},
 		{what: "format", command: []string{"make", "format"}},
 		{what: "vet", command: []string{"make", "vet"}},
@@ -90,7 +91,7 @@ func (g *gate) steps(list func(*gate) []step) func(context.Context) outcome {
 	}
 }
 
-// stepResult is what came of a step.
+// stepResult is the result of a step.
 type stepResult struct {
 	outcome
 
@@ -105,7 +106,7 @@ func (g *gate) startStep(ctx context.Context, s step) <-chan stepResult {
 	return ended
 }
 
-// runStep runs a step. It copies what the command writes to out at once.
+// runStep runs a step. It copies the output of the command to out at once.
 func (g *gate) runStep(ctx context.Context, s step, out io.Writer) stepResult {
 	r := stepResult{what: s.what}
 	began := time.Now()
@@ -135,7 +136,7 @@ func (g *gate) runStep(ctx context.Context, s step, out io.Writer) stepResult {
 	return r
 }
 
-// shellCommand writes a command as a shell reads it.
+// shellCommand returns a command in the syntax of a shell.
 func shellCommand(args []string) string {
 	var words []string
 	for _, arg := range args {
@@ -147,7 +148,7 @@ func shellCommand(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// quote writes a text as one word of a shell.
+// quote returns a text as one word of a shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 var plainWord = regexp.MustCompile(`^[\w./:=@,+-]+$`)

@@ -56,7 +56,7 @@ func (g *gate) suites(group string, list ...suite) func(context.Context) outcome
 	}
 }
 
-// choose returns the packages of the suite that somebody asked for, the long ones first.
+// choose returns the selected packages of the suite, the long ones first.
 func (g *gate) choose(ctx context.Context, s suite, module string) ([]string, error) {
 	patterns := g.selection.packages
 	if len(patterns) == 0 {
@@ -88,7 +88,7 @@ func (g *gate) goList(ctx context.Context, args ...string) ([]string, error) {
 	return strings.Fields(out.String()), nil
 }
 
-// runSuite tests the packages with gotestsum, which repeats what failed, and judges what it wrote.
+// runSuite tests the packages with gotestsum, which repeats failed tests, and judges its output.
 func (g *gate) runSuite(ctx context.Context, s suite, packages []string, from source, o *outcome) {
 	events := filepath.Join(g.results, s.name+".json")
 	if err := os.Remove(events); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -118,7 +118,8 @@ func (g *gate) runSuite(ctx context.Context, s suite, packages []string, from so
 	g.read(events, from, result, o)
 }
 
-// read judges the events and adds the result to the outcome. If gotestsum failed without a failed test, that is red.
+// read judges the events and adds the result to the outcome. If gotestsum failed without a failed test, the outcome is
+// red.
 func (g *gate) read(events string, from source, result error, o *outcome) {
 	file, err := os.Open(events)
 	if err != nil {
@@ -137,18 +138,18 @@ func (g *gate) read(events string, from source, result error, o *outcome) {
 	o.add(v)
 }
 
-// rareCollection returns environment variables. With them, programs in Go and in JavaScript collect garbage less often
-// than by default. They take more memory and less processor time: the start of the program takes a third less.
+// rareCollection returns environment variables that make programs in Go and JavaScript collect garbage less often than
+// by default. They take more memory and less processor time: the start of the program takes a third less.
 func rareCollection() []string {
 	return []string{"GOGC=400", "GOMEMLIMIT=3GiB", "NODE_OPTIONS=--max-semi-space-size=64"}
 }
 
-// command returns a command with a process group of its own. Ctrl-C in a terminal does not reach the group; an
+// command returns a command with a process group of its own. Ctrl-C in a terminal does not reach the group. An
 // interrupted gate ends it.
 func (g *gate) command(ctx context.Context, args, env []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = g.root
-	// Of two variables with the same name the last one counts.
+	// If two variables have the same name, the last one counts.
 	cmd.Env = slices.Concat(rareCollection(), os.Environ(), []string{"TMPDIR=" + g.scratch}, env)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

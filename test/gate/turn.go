@@ -42,7 +42,7 @@ func waitForTurn(ctx context.Context, cache string, out io.Writer) (func(), erro
 	}
 }
 
-// enoughDisk is the free disk space, in bytes, for a run on a machine without compiled files.
+// enoughDisk is the free disk space, in bytes, that a run needs on a machine without compiled files.
 const enoughDisk = 6 << 30
 
 // checkDisk returns an error if one of the folders has less free space than enough bytes.

@@ -8,7 +8,7 @@ import (
 )
 
 // StartBeside starts a program that writes its address as a line when it is ready, and returns the address. The program
-// must end when its input does: then it ends with the test, also with one that is killed.
+// must end when its input ends. So it ends with the test, even if the test is killed.
 func StartBeside(tb testing.TB, cmd *exec.Cmd) (address string) {
 	tb.Helper()
 	input, err := cmd.StdinPipe()

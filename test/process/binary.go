@@ -13,26 +13,24 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// BugSettleClosed is the build tag of the seeded bug that closes a question a
-// second time.
+// BugSettleClosed is the build tag of the seeded bug that closes a question a second time.
 const BugSettleClosed = "bug_settle_closed"
 
 // Tag returns the flag that builds the program with a build tag.
 func Tag(name string) string { return "-tags=" + name }
 
-// BinaryEnv names the environment variable that holds the path of the program, where it
-// is built already. `make test` sets it, so that the packages do not build it one by one.
+// BinaryEnv names the environment variable with the path of the program, if it is built already. `make test` sets it,
+// so that each package does not build the program again.
 const BinaryEnv = "FERMATA_TEST_BINARY"
 
-// programs are those that this test binary has built.
+// programs holds the programs that this test binary has built.
 var programs = struct {
 	mu     sync.Mutex
 	folder string
 	built  map[string]func() (string, error)
 }{built: map[string]func() (string, error){}}
 
-// Main runs the tests of a package and removes the programs that they built.
-// Call it from TestMain.
+// Main runs the tests of a package and removes the programs that they built. Call it from TestMain.
 func Main(m *testing.M) {
 	code := m.Run()
 	if programs.folder != "" {
@@ -43,9 +41,9 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Binary returns the path of the program, built with these flags of go build. It builds each variant once. Without flags
-// it returns the program that [BinaryEnv] names, if there is one. The program is built without the race detector, so
-// that servers are as fast as in use.
+// Binary returns the path of the program, built with these flags of go build. It builds each variant once. Without
+// flags it returns the program that [BinaryEnv] names, if there is one. The program is built without the race detector,
+// so that servers are as fast as in production.
 func Binary(tb testing.TB, flags ...string) string {
 	tb.Helper()
 	if built := os.Getenv(BinaryEnv); built != "" && len(flags) == 0 {
@@ -75,7 +73,7 @@ func Binary(tb testing.TB, flags ...string) string {
 	return path
 }
 
-// Build builds the program with the flags of `make build`, so that both share Go's cache, and with the given ones.
+// Build builds the program with the flags of `make build`, so that both share Go's cache, and with the given flags.
 func Build(out string, flags ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience.Limit())
 	defer cancel()

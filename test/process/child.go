@@ -20,15 +20,15 @@ type Child struct {
 
 	mu    sync.Mutex
 	lines []string
-	// begun is a line that has no end yet.
+	// begun is the beginning of a line that has no end yet.
 	begun string
-	// ended is closed when the process is gone and err is set.
+	// ended is closed when the process has ended. err is set before that.
 	ended chan struct{}
 	err   error
 }
 
-// Start starts the program with the arguments. Whatever the test does, the
-// process ends with it; its log is shown when the test fails.
+// Start starts the program with the arguments. Whatever the test does, the process ends with the test. If the test
+// fails, the log of the process is shown.
 func Start(tb testing.TB, binary string, env []string, args ...string) *Child {
 	tb.Helper()
 	c := &Child{tb: tb, name: strings.Join(args[:min(1, len(args))], " "), ended: make(chan struct{})}
@@ -68,7 +68,7 @@ func (c *Child) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// written returns the lines, and the one that has only begun.
+// written returns the lines, including a line that has no end yet.
 func (c *Child) written() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +79,7 @@ func (c *Child) written() []string {
 	return lines
 }
 
-// clean drops variables that would configure the program behind a test's back.
+// clean drops variables that would configure the program without the test's knowledge.
 func clean(env []string) []string {
 	var kept []string
 	for _, v := range env {
@@ -90,10 +90,10 @@ func clean(env []string) []string {
 	return kept
 }
 
-// PID returns the number of the process.
+// PID returns the process id.
 func (c *Child) PID() int { return c.cmd.Process.Pid }
 
-// Kill is kill -9, and waits until the process is gone.
+// Kill kills the process with SIGKILL, and waits until it has ended.
 func (c *Child) Kill() {
 	_ = c.cmd.Process.Kill()
 	<-c.ended
@@ -107,16 +107,15 @@ func (c *Child) Signal(s syscall.Signal) {
 	}
 }
 
-// Freeze stops the process until a SIGCONT, and waits until each of its threads stands still. The signal alone is not enough: on a busy
-// machine threads run on after it was sent, long enough for a commit.
+// Freeze stops the process until a SIGCONT, and waits until each of its threads is stopped. The signal alone is not
+// enough: on a busy machine, threads run on after it was sent, long enough for a commit.
 func (c *Child) Freeze() {
 	c.tb.Helper()
 	c.Signal(syscall.SIGSTOP)
 	patience.Await(c.tb, c.name+" stands still", func() bool { return standsStill(c.PID()) })
 }
 
-// Stop is SIGTERM, waits until the process is gone, and fails the test when
-// that takes long or is not clean.
+// Stop sends SIGTERM and waits until the process has ended. The test fails if that takes long or is not clean.
 func (c *Child) Stop() {
 	c.tb.Helper()
 	c.Signal(syscall.SIGTERM)
@@ -125,7 +124,7 @@ func (c *Child) Stop() {
 	}
 }
 
-// HasEnded reports whether the process is gone.
+// HasEnded reports whether the process has ended.
 func (c *Child) HasEnded() bool {
 	select {
 	case <-c.ended:
@@ -135,15 +134,14 @@ func (c *Child) HasEnded() bool {
 	}
 }
 
-// Wait waits until the process has ended and returns how. It ends the test when the process runs on.
+// Wait waits until the process has ended and returns its error. The test fails if the process does not end in time.
 func (c *Child) Wait() error {
 	c.tb.Helper()
 	patience.Receive(c.tb, c.name+" ends", c.ended)
 	return c.err
 }
 
-// line returns what follows the prefix in a line of the output, and false when
-// there is none yet.
+// line returns the text after the prefix in a line of the output, and false if there is no such line yet.
 func (c *Child) line(prefix string) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -155,7 +153,7 @@ func (c *Child) line(prefix string) (string, bool) {
 	return "", false
 }
 
-// Output returns what the process wrote till now.
+// Output returns the output of the process so far.
 func (c *Child) Output() string { return strings.Join(c.written(), "\n") }
 
 func (c *Child) tail(n int) string {
@@ -163,5 +161,5 @@ func (c *Child) tail(n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// Wrote reports whether a line of the output holds the text.
+// Wrote reports whether a line of the output contains the text.
 func (c *Child) Wrote(text string) bool { return strings.Contains(c.Output(), text) }

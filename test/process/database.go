@@ -16,12 +16,11 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// ControlEnv names the variable with the program that kills and starts the
-// PostgreSQL of the tests.
+// ControlEnv names the variable with the program that kills and starts the PostgreSQL of the tests.
 const ControlEnv = "FERMATA_TEST_POSTGRES_CTL"
 
-// EachDatabase runs a test on SQLite and on PostgreSQL. The test gets the
-// flags with which a server opens its own, empty database.
+// EachDatabase runs a test on SQLite and on PostgreSQL. The test gets the flags with which a server opens its own,
+// empty database.
 func EachDatabase(t *testing.T, test func(t *testing.T, database []string)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, SQLite(t)) })
@@ -36,8 +35,8 @@ func SQLite(tb testing.TB) []string {
 
 var schemas atomic.Int64
 
-// Postgres returns the flags of an empty schema, which is dropped after the
-// test. The test is skipped where PostgreSQL is left out on purpose.
+// Postgres returns the flags of an empty schema, which is dropped after the test. The test is skipped if PostgreSQL is
+// left out on purpose.
 func Postgres(tb testing.TB) []string {
 	tb.Helper()
 	address := os.Getenv(storetest.PostgresEnv)
@@ -60,8 +59,8 @@ func Postgres(tb testing.TB) []string {
 	return []string{"--database", u.String(), "--master-key-file", filepath.Join(tb.TempDir(), "master.key")}
 }
 
-// OwnDatabase returns the flags of an empty database of PostgreSQL that no other test uses, its name, and a function that
-// runs statements from another database of the server. The database is dropped after the test.
+// OwnDatabase makes an empty PostgreSQL database that no other test uses. It returns its flags, its name, and a
+// function that runs statements from another database of the server. The database is dropped after the test.
 func OwnDatabase(tb testing.TB) (database []string, name string, run func(sql string)) {
 	tb.Helper()
 	database = Postgres(tb)
@@ -95,8 +94,8 @@ func execute(tb testing.TB, address, sql string) {
 	}
 }
 
-// KillPostgres kills every process of the PostgreSQL server, and starts it
-// again. The test is skipped where the server is not the tests' own.
+// KillPostgres kills every process of the PostgreSQL server, and starts the server again. The test is skipped if the
+// tests do not own the server.
 func KillPostgres(tb testing.TB) {
 	tb.Helper()
 	control := os.Getenv(ControlEnv)

@@ -1,4 +1,3 @@
-// Package process runs the real program in tests: it builds it once for each
-// test binary, starts, kills and stops servers and workers, and gives tests a
-// client that survives what they do to them.
+// Package process runs the real program in tests. It builds the program once for each test binary, and starts, kills
+// and stops servers and workers. It gives tests a client that survives these kills and restarts.
 package process

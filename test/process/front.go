@@ -17,17 +17,15 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// Front stands before one or several servers as a load balancer does: clients
-// keep one address while servers come and go. A server that refuses the
-// connection is passed over; any other failure is the client's own to retry.
+// Front is a load balancer before one or several servers: clients keep one address while servers come and go. If a
+// server refuses the connection, the next one is tried. After any other failure, the client itself has to retry.
 type Front struct {
-	// Patient repeats a request, with the idempotency key it has, until it gets
-	// a reply that says what came of it. A client that has this loses sight of
-	// nothing, however often the servers die.
+	// Patient makes the front repeat a request, with its idempotency key, until it gets a reply with a result. So its
+	// client learns the result of every request, however often the servers die.
 	Patient bool
 
-	// Repeated counts requests of which nobody knew whether they had come
-	// through; Refused counts replies with 500 or more.
+	// Repeated counts requests that were repeated because it was unknown whether they had arrived. Refused counts
+	// replies with status 500 or more.
 	Repeated, Refused atomic.Int64
 
 	transport *http.Transport
@@ -52,7 +50,7 @@ func NewFront(tb testing.TB, servers ...*Server) *Front {
 	return f
 }
 
-// Set names the servers that are there now.
+// Set sets the servers that run now.
 func (f *Front) Set(servers ...*Server) {
 	hosts := make([]string, 0, len(servers))
 	for _, s := range servers {
@@ -96,7 +94,7 @@ func (f *Front) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// once tries every server until one takes the connection.
+// once tries every server until one accepts the connection.
 func (f *Front) once(req *http.Request) (*http.Response, error) {
 	f.mu.Lock()
 	hosts, first := f.hosts, f.next
@@ -112,14 +110,14 @@ func (f *Front) once(req *http.Request) (*http.Response, error) {
 	return nil, err
 }
 
-// refused reports whether the request never left.
+// refused reports whether the request was never sent.
 func refused(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial"
 }
 
-// send sends a copy of the request to a host. A reply that is no stream is read
-// to its end, so that one that was cut off counts as none.
+// send sends a copy of the request to a host. It reads a reply that is no stream to its end, so that a reply that was
+// cut off counts as none.
 func (f *Front) send(req *http.Request, host string) (*http.Response, error) {
 	out := req.Clone(req.Context())
 	out.URL.Host, out.Host = host, host

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// A Pipe carries what a process writes to a writer. Its end is known although programs that the process started may
-// hold the pipe open for longer.
+// A Pipe carries the output of a process to a writer. It has an end even if programs that the process started hold the
+// pipe open for longer.
 type Pipe struct {
-	// File is where the process writes.
+	// File is the end to which the process writes.
 	File *os.File
 
 	read *os.File
@@ -19,7 +19,7 @@ type Pipe struct {
 	drained chan struct{}
 }
 
-// endMark follows the last that a process wrote. A write of this length is never split.
+// endMark follows the last output of a process. A write of this length is never split.
 var endMark = []byte("\x00the process has ended\x00")
 
 // NewPipe returns a pipe to the writer, which is called by one goroutine at a time.
@@ -33,14 +33,14 @@ func NewPipe(to io.Writer) (*Pipe, error) {
 	return p, nil
 }
 
-// End waits until everything is written that the process wrote, which must have ended.
+// End waits until the writer has all output of the process. The process must have ended.
 func (p *Pipe) End() {
 	_, _ = p.File.Write(endMark)
 	_ = p.File.Close()
 	<-p.drained
 }
 
-// carry writes at once what was written at once.
+// carry passes on in one write what was written in one write.
 func (p *Pipe) carry() {
 	defer func() { _ = p.read.Close() }()
 	buffer, kept := make([]byte, 64<<10), []byte(nil)
@@ -70,7 +70,7 @@ func (p *Pipe) carry() {
 	}
 }
 
-// holdBack cuts off the end of the text where it may be the beginning of the mark.
+// holdBack cuts off the end of the text if it may be the beginning of the mark.
 func holdBack(text []byte) (now, later []byte) {
 	for n := min(len(text), len(endMark)-1); n > 0; n-- {
 		if bytes.HasSuffix(text, endMark[:n]) {

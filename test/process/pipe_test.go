@@ -26,7 +26,7 @@ func (k *kept) String() string {
 	return k.text.String()
 }
 
-// Nothing that a process wrote is lost, and nothing that it started is waited for.
+// No output of a process is lost, and End does not wait for programs that the process started.
 func TestPipeEndsWithItsProcess(t *testing.T) {
 	t.Parallel()
 	to := &kept{}

@@ -15,14 +15,14 @@ import (
 	"github.com/fermata-hq/fermata/test/ports"
 )
 
-// Pooler starts pgbouncer in transaction mode before an empty database of its own. It returns the flags with which a
-// server connects through it, and the address of the database behind it.
+// Pooler starts pgbouncer in transaction mode in front of its own empty database. It returns the flags with which a
+// server connects through pgbouncer, and the address of the database.
 func Pooler(tb testing.TB) (database []string, behind string) {
 	tb.Helper()
 	return PoolerOver(tb, func(host string) string { return host })
 }
 
-// PoolerOver does so where pgbouncer itself reaches PostgreSQL at another host, which reach returns.
+// PoolerOver is like Pooler, but pgbouncer itself reaches PostgreSQL at the host that reach returns.
 func PoolerOver(tb testing.TB, reach func(host string) string) (database []string, behind string) {
 	tb.Helper()
 	program, err := exec.LookPath("pgbouncer")
@@ -87,7 +87,7 @@ func poolerConfig(tb testing.TB, to *url.URL, port int) string {
 	return file
 }
 
-// poolerArgs names a user, since pgbouncer refuses to run as root.
+// poolerArgs returns the arguments. They name a user, because pgbouncer refuses to run as root.
 func poolerArgs(config string) []string {
 	if os.Geteuid() == 0 {
 		return []string{"-q", "-u", "nobody", config}

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// IsRunning reports whether there is a process with the given number that has not ended. A zombie, which has ended and
-// was not reaped, does not run; where there is no /proc, it counts as running.
+// IsRunning reports whether the process with the given id exists and has not ended. A zombie has ended and does not
+// count. Without /proc, a zombie counts as running.
 func IsRunning(pid int) bool {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
@@ -20,8 +20,8 @@ func IsRunning(pid int) bool {
 	return stateOf(stat) != 'Z'
 }
 
-// standsStill reports whether every thread of a process was stopped by a signal. Where there is no /proc, nothing is known,
-// and it counts as stopped.
+// standsStill reports whether a signal has stopped every thread of a process. Without /proc this is unknown, and the
+// process counts as stopped.
 func standsStill(pid int) bool {
 	threads, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "stat"))
 	return !slices.ContainsFunc(threads, func(thread string) bool {
@@ -30,8 +30,8 @@ func standsStill(pid int) bool {
 	})
 }
 
-// stateOf returns the letter of the state in a file of /proc (proc_pid_stat(5)); 0 where there is none. The name of the program
-// stands in parentheses before it, and may hold anything.
+// stateOf returns the letter of the state in a file of /proc (proc_pid_stat(5)), or 0 if there is none. The name of the
+// program stands before it in parentheses, and may contain any character.
 func stateOf(stat []byte) byte {
 	if state := stat[bytes.LastIndexByte(stat, ')')+1:]; len(state) > 1 {
 		return state[1]

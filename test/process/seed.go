@@ -11,15 +11,14 @@ import (
 // SeedEnv names the variable that repeats a test's random choices.
 const SeedEnv = "FERMATA_SEED"
 
-// Random makes a test's choices. It is safe for concurrent use, so a seed
-// repeats the choices, though never the order in which processes run.
+// Random makes a test's random choices. It is safe for concurrent use. A seed repeats the choices, but not the order in
+// which processes run.
 type Random struct {
 	mu sync.Mutex
 	r  *rand.Rand
 }
 
-// NewRandom returns the choices of a seed: the one in FERMATA_SEED, else a new
-// one. The seed is printed.
+// NewRandom returns the choices of a seed: the seed in FERMATA_SEED, or a new one. It prints the seed.
 func NewRandom(tb testing.TB) *Random {
 	tb.Helper()
 	seed := rand.Uint64() //nolint:gosec // a test's choices are no secret
@@ -40,5 +39,5 @@ func (r *Random) N(n int) int {
 	return r.r.IntN(n)
 }
 
-// Chance is true in so many of a hundred cases.
+// Chance returns true in percent of a hundred cases.
 func (r *Random) Chance(percent int) bool { return r.N(100) < percent }

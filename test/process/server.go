@@ -14,8 +14,7 @@ type Server struct {
 	*Child
 	// URL is its address.
 	URL string
-	// FirstToken is the first admin's token, which the first start on an empty
-	// database prints.
+	// FirstToken is the token of the first admin, which the first start on an empty database prints.
 	FirstToken string
 }
 
@@ -27,13 +26,13 @@ func Serve(tb testing.TB, binary string, database []string, args ...string) *Ser
 	return s
 }
 
-// Launch starts a server and does not wait until it is ready.
+// Launch starts a server without waiting until it is ready.
 func Launch(tb testing.TB, binary string, database []string, args ...string) *Server {
 	tb.Helper()
 	return LaunchIn(tb, binary, nil, database, args...)
 }
 
-// LaunchIn does so with more in the environment, NAME=value each.
+// LaunchIn is like Launch, with additional environment variables, each as NAME=value.
 func LaunchIn(tb testing.TB, binary string, env, database []string, args ...string) *Server {
 	tb.Helper()
 	all := append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "warn"}, database...)

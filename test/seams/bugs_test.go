@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// bugs are defects that a build tag puts back, each with the law that must be found
-// broken, and with a sequence that shows it.
+// bugs are seeded defects, each with its build tag, the law that the search must find broken, and a sequence that shows
+// the defect.
 var bugs = []struct{ tag, law, shown string }{
 	{"bug_end_over_unread", "words-reach-agents", "create A; message A beside; agent-ends A"},
 	{"bug_resume_keeps_question", "deciding-yourself-closes", "create A; agent-ends A 2; resume A 1; agent-ends A"},
@@ -19,7 +19,7 @@ var bugs = []struct{ tag, law, shown string }{
 	{process.BugSettleClosed, "one-end-a-question", "create A; agent-asks A 1; answer A 1 at-once beside; answer A 3"},
 }
 
-// An instrument that does not find what is known to be wrong finds nothing.
+// A search that does not find known defects proves nothing.
 func TestSeededBugsAreFound(t *testing.T) {
 	t.Parallel()
 	chosen := bugs

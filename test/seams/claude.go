@@ -20,7 +20,7 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// Claude is the real Claude Code, whose model the test plays.
+// Claude is the real Claude Code. The test plays its model.
 type Claude struct {
 	w    *World
 	room *agent.Room
@@ -29,8 +29,7 @@ type Claude struct {
 	program string
 }
 
-// watchEvery is how often the processes of a run are looked at, and findEvery how
-// often new ones are looked for.
+// watchEvery is how often the processes of a run are checked, and findEvery how often new processes are searched for.
 const (
 	watchEvery = 20 * time.Millisecond
 	findEvery  = 10 * watchEvery
@@ -39,7 +38,7 @@ const (
 // newClaude makes a room for Claude Code, with a repository to work on.
 func newClaude(tb testing.TB, w *World) *Claude {
 	tb.Helper()
-	// What the model was asked is in the story of the sequence.
+	// The story of the sequence has the requests to the model, so they are not shown here.
 	quiet := &child{TB: tb}
 	quiet.over.Store(true)
 	room := agent.NewRoom(quiet, scriptedmodel.Script{})
@@ -58,7 +57,7 @@ func newClaude(tb testing.TB, w *World) *Claude {
 	return c
 }
 
-// flags are the worker's.
+// flags returns the flags of the worker.
 func (c *Claude) flags() []string {
 	flags := []string{"--runner", "claude", "--program", c.program, "--workdir", c.room.Work}
 	for _, name := range c.env.Names() {
@@ -67,20 +66,20 @@ func (c *Claude) flags() []string {
 	return flags
 }
 
-// session is what the test knows of Claude Code in one run.
+// session is what the test knows about Claude Code in one run.
 type session struct {
 	*Life
 	c  *Claude
 	mu sync.Mutex
-	// waiting takes the reply to the model's request that is under way.
+	// waiting takes the reply to the request of the model that is in progress.
 	waiting chan []scriptedmodel.Part
-	// seen is when a process of the run was there last.
+	// seen is when a process of the run was last seen.
 	seen time.Time
-	// worker is the number of the worker that began it.
+	// worker is the number of the worker that began the run.
 	worker int64
 }
 
-// reply lets the test say what the model replies.
+// reply makes the test choose the reply of the model.
 func (c *Claude) reply(ctx context.Context, conv *scriptedmodel.Conversation) ([]scriptedmodel.Part, bool) {
 	task, run := "", ""
 	if !c.w.until(ctx, c.w.pace.settles, func() bool {
@@ -107,7 +106,7 @@ func (c *Claude) reply(ctx context.Context, conv *scriptedmodel.Conversation) ([
 	}
 }
 
-// session returns that of the run.
+// session returns the session of the run.
 func (c *Claude) session(task, run string) *session {
 	if l := c.w.stage.last(task, run); l != nil {
 		return l.session
@@ -154,7 +153,7 @@ func (s *session) lastSeen() time.Time {
 	return s.seen
 }
 
-// act makes the model reply what the order says.
+// act makes the model reply with the parts of the order.
 func (s *session) act(_ context.Context, o order) (report, error) {
 	parts, ok := replies[o.Do]
 	if !ok {
@@ -174,7 +173,7 @@ func (s *session) act(_ context.Context, o order) (report, error) {
 	return report{}, nil
 }
 
-// replies are what the model can be told to say.
+// replies are the replies that the model can be told to give.
 var replies = map[string][]scriptedmodel.Part{
 	"end":      scriptedmodel.Say("It is done."),
 	"ask user": {scriptedmodel.Call("~ask_user", map[string]any{"question": "What now?"})},
@@ -188,7 +187,7 @@ var replies = map[string][]scriptedmodel.Part{
 	"write": {scriptedmodel.Call("Write", map[string]any{"file_path": "fence.txt", "content": "green\n"})},
 }
 
-// watch looks at the processes of the run until they are gone and the run is over.
+// watch checks the processes of the run until they have ended and the run is over.
 func (s *session) watch() {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -218,13 +217,13 @@ func (s *session) watch() {
 	}
 }
 
-// isOver reports whether no process of the run will come any more: the run has ended, or its worker has.
+// isOver reports whether the run can start no more processes: the run has ended, or its worker has.
 func (s *session) isOver() bool {
 	state := s.c.w.ledger.runState(s.Task, s.Run)
 	return state != "" && state != fermata.RunRunning || s.c.w.workers.Load() != s.worker
 }
 
-// processesOf finds the processes that have the run in their environment.
+// processesOf returns the processes that have the run in their environment.
 func processesOf(run string) (pids []int) {
 	for pid, env := range environments() {
 		if slices.Contains(env, "FERMATA_RUN="+run) {
@@ -234,7 +233,8 @@ func processesOf(run string) (pids []int) {
 	return pids
 }
 
-// runOf is the newest run of the task that has a process. The events may come later, where a server was killed.
+// runOf returns the newest run of the task that has a process. If a server was killed, the events of the run may come
+// later.
 func runOf(task string) (newest string) {
 	if task == "" {
 		return ""
@@ -252,7 +252,7 @@ func runOf(task string) (newest string) {
 	return newest
 }
 
-// environments are those of all processes that may be read.
+// environments yields the environments of all processes that this one may read.
 func environments() iter.Seq2[int, []string] {
 	return func(yield func(int, []string) bool) {
 		entries, err := os.ReadDir("/proc")
@@ -272,7 +272,7 @@ func environments() iter.Seq2[int, []string] {
 	}
 }
 
-// claudeVerbs are what Claude Code does when its model says so.
+// claudeVerbs are the actions that Claude Code takes when its model says so.
 var claudeVerbs = []verb{
 	{
 		name: "claude-ends", says: "The model of %s ends its turn",

@@ -1,20 +1,20 @@
 package seams
 
-// Corpus are sequences that every search plays first: each showed a defect once, or
-// stands for a promise that random steps seldom try.
+// Corpus holds the sequences that every search plays first. Each once showed a defect, or covers a promise that random
+// steps seldom reach.
 var Corpus = map[Kind][]string{
 	Calm: {
-		// Words before the first run, to a running agent, and beside its end.
+		// Messages before the first run, to a running agent, and at its end.
 		"create A 2; message A at-once; agent-ends A",
 		"create A; message A; agent-ends A",
 		"create A; message A beside; agent-ends A",
 		"create A; message A; agent-ends A 11 at-once",
 		"create A; message A beside; agent-ends A 11",
-		// Words beside a question, an answer, a deadline.
+		// Messages at the same time as a question, an answer, a deadline.
 		"create A; agent-ends A 2; message A beside; answer A",
 		"create A; agent-ends A 4; message A beside; expire A; late-answer A",
 		"create A; agent-asks A; answer A beside; agent-ends A",
-		// Decide yourself.
+		// A person resumes without an answer.
 		"create A; agent-ends A 2; resume A 1; agent-ends A",
 		"create A; agent-ends A 11; resume A",
 		"create A; agent-asks A; resume A; agent-ends A 9",
@@ -27,7 +27,7 @@ var Corpus = map[Kind][]string{
 		// Answers that are taken back.
 		"create A; agent-ends A 2; answer-to-undo A; undo A; answer A",
 		"create A; agent-ends A 2; answer-to-undo A; message A; agent-ends A",
-		// Two approve.
+		// Two people approve.
 		"create A; agent-ends A 7; answer A; answer A 1",
 	},
 	Rough: {

@@ -6,7 +6,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Shares of steps, in a hundred.
+// Shares of steps, in percent.
 const (
 	atOnce  = 30
 	besides = 10
@@ -20,7 +20,7 @@ const (
 	longest  = 10
 )
 
-// Draw draws the steps of a random sequence while it is played.
+// Draw returns a function that draws the steps of a random sequence while it is played.
 func Draw(r *rand.Rand) func(*Play) (Step, bool) {
 	left := shortest + r.IntN(longest-shortest+1)
 	return func(p *Play) (Step, bool) {
@@ -62,7 +62,7 @@ func (p *Play) draw(r *rand.Rand, last bool) Step {
 	return s
 }
 
-// look returns how a task stands, for choosing what to do.
+// look returns the state of a task, for choosing the next step.
 func (p *Play) look(r *role) view {
 	v := view{rough: p.w.rough, worker: p.w.worker != nil}
 	if r.id == "" {

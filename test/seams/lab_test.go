@@ -4,18 +4,17 @@ package seams
 
 import "time"
 
-// How long is searched: both databases at the same time, first the calm
-// sequences, then those with faults.
+// The searches run on both databases at the same time: first the calm sequences, then those with faults.
 var (
 	calm  = Search{For: 15 * time.Minute, Shrink: 4 * time.Minute, Together: 6, Corpus: true}
 	rough = Search{For: 15 * time.Minute, Shrink: 4 * time.Minute, Together: 1, Corpus: true}
 )
 
-// allBugs is on: every seeded bug must be found.
+// allBugs is true: every seeded bug must be found.
 const allBugs = true
 
-// corpusFirst is off: random sequences must find the bugs.
+// corpusFirst is false: random sequences must find the bugs.
 const corpusFirst = false
 
-// findsWithin is how long a seeded bug may hide.
+// findsWithin is the time limit for finding a seeded bug.
 const findsWithin = 5 * time.Minute

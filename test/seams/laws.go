@@ -10,11 +10,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Law is something that must hold after every sequence.
+// Law is a condition that must hold after every sequence.
 type Law struct {
-	// Name is short, Says is the law in one sentence.
+	// Name is short. Says is the law in one sentence.
 	Name, Says string
-	// broken tells how the case breaks it.
+	// broken returns how the case breaks the law.
 	broken func(c *Case) []string
 }
 
@@ -40,15 +40,15 @@ var Laws = []Law{
 	{"work-goes-on", "A task that can go on goes on.", workGoesOn},
 }
 
-// Allowances.
+// Time limits.
 const (
 	// promised is how long a word and a stop may take.
 	promised = time.Second
-	// turns is what Claude Code takes on such a machine from an interrupt to its next turn.
+	// turns is how long Claude Code takes on such a machine from an interrupt to its next turn.
 	turns = 5 * time.Second
-	// graceOfPause is what a paused program gets to keep its session.
+	// graceOfPause is how long a paused program may take to save its session.
 	graceOfPause = 5 * time.Second
-	// lastMoment is how near to the end of its process an agent may miss a word.
+	// lastMoment is the time before the end of its process in which an agent may miss a word.
 	lastMoment = 100 * time.Millisecond
 )
 
@@ -69,7 +69,7 @@ func (c *Case) Check() []Broken {
 	return all
 }
 
-// wordsReachAgents looks for what every person said in what the agents were told.
+// wordsReachAgents looks for the words of every person in what the agents were told.
 func wordsReachAgents(c *Case) (how []string) {
 	for _, w := range c.Words {
 		if w.Undone || c.read(w) {
@@ -82,8 +82,8 @@ func wordsReachAgents(c *Case) (how []string) {
 	return how
 }
 
-// read reports whether an agent was told the word in a run that was not lost or
-// handed back later, or ended in the very moment in which it was handed the word.
+// read reports whether an agent was told the word in a run that was not lost or handed back later. It is also true if
+// the agent ended in the very moment in which it was handed the word.
 func (c *Case) read(w *Word) bool {
 	for _, l := range c.Lives[w.Task] {
 		if c.handedAtItsEnd(w, l) {
@@ -101,15 +101,14 @@ func (c *Case) read(w *Word) bool {
 	return false
 }
 
-// tellsOf reports whether the agent was told of a decision that has no words of its own. The text of a program such as
-// Claude Code names who closed the question, and not which.
+// tellsOf reports whether the agent was told of a decision without a text of its own. The text for a program such as
+// Claude Code names the person who closed the question, and not the question.
 func (t Told) tellsOf(w *Word) bool {
 	return w.Kind == wordDecision && t.At.After(w.Began) && strings.Contains(t.Raw, w.Who+" (human) closed the question")
 }
 
-// handedAtItsEnd reports whether the word was handed to the agent when it exited: no
-// worker knows whether a program has read a line in its last moment.
-// No event tells when an answer was handed over, so what counts is when it was given.
+// handedAtItsEnd reports whether the word was handed to the agent when it exited: no worker knows whether a program has
+// read a line in its last moment. No event tells when an answer was handed over, so the time of the answer counts.
 func (c *Case) handedAtItsEnd(w *Word, l *Life) bool {
 	if w.Question != "" {
 		return w.Run == l.Run && w.Acked.Sub(l.until()).Abs() < lastMoment
@@ -118,17 +117,17 @@ func (c *Case) handedAtItsEnd(w *Word, l *Life) bool {
 	return message != "" && c.handedNear(w.Task, l.Run, message, l.until())
 }
 
-// handedNear reports whether the message was handed to the run about the instant.
+// handedNear reports whether the message was handed to the run at about the given time.
 func (c *Case) handedNear(task, run, message string, at time.Time) bool {
 	return slices.ContainsFunc(c.Events[task], func(e *fermata.Event) bool {
 		return e.Type == eventHanded && e.RunID == run && strings.Contains(string(e.Data), message) && e.At.Sub(at).Abs() < lastMoment
 	})
 }
 
-// eventHanded tells which messages a run was handed.
+// eventHanded is the event that lists the messages that a run was handed.
 const eventHanded fermata.EventType = "message.handed"
 
-// messageOf is the id of the message that the word is, "" when it is none.
+// messageOf returns the id of the word's message, or "" if the word is no message.
 func (c *Case) messageOf(w *Word) string {
 	if w.Kind != wordMessage || c.Final[w.Task] == nil {
 		return ""
@@ -141,12 +140,11 @@ func (c *Case) messageOf(w *Word) string {
 	return ""
 }
 
-// mustHaveRead says why a word should have been read, and "" when the task's state
-// explains that it was not.
+// mustHaveRead returns why a word should have been read, or "" if the task's state explains that it was not.
 func (c *Case) mustHaveRead(w *Word) string {
 	said, final := c.saidAt(w), c.Final[w.Task]
 	if said == 0 || final == nil || w.Kind == wordDecision && c.putOffWhile(w) {
-		return "" // what decided the question came before the word, or the task cannot be read
+		return "" // another decision closed the question before the word, or the task cannot be read
 	}
 	for i, e := range c.Events[w.Task] {
 		if e.Seq > said && e.Type == fermata.EventTaskEnded && c.endedByRun(w.Task, i) {
@@ -163,13 +161,12 @@ func (c *Case) mustHaveRead(w *Word) string {
 	}
 }
 
-// hasBegun reports whether the agent of the run was told anything yet.
+// hasBegun reports whether the agent of the run was told anything.
 func (c *Case) hasBegun(task, run string) bool {
 	return slices.ContainsFunc(c.Lives[task], func(l *Life) bool { return l.Run == run && len(l.Told()) > 0 })
 }
 
-// saidAt is the number of the event with which the word came in; 0 when there is
-// none of its own.
+// saidAt returns the number of the event that brought the word, or 0 if the word has no event of its own.
 func (c *Case) saidAt(w *Word) int64 {
 	message := c.messageOf(w)
 	for _, e := range c.Events[w.Task] {
@@ -186,8 +183,8 @@ func (c *Case) saidAt(w *Word) int64 {
 	return 0
 }
 
-// endedByRun reports whether the event that ended a task tells of the result of a
-// run: no person, no deadline and no lost lease ended it.
+// endedByRun reports whether the event that ended a task came from the result of a run, and not from a person, a
+// deadline or a lost lease.
 func (c *Case) endedByRun(task string, at int) bool {
 	events := c.Events[task]
 	if events[at].Actor.Kind == fermata.ActorHuman {
@@ -208,7 +205,7 @@ func (w *Word) label() string {
 	return w.Question
 }
 
-// runState is what became of a run, as the events say.
+// runState returns the final state of a run according to the events.
 func (c *Case) runState(task, run string) fermata.RunState {
 	return c.replay(task).Runs[run]
 }
@@ -222,8 +219,8 @@ func (c *Case) replay(task string) *entry {
 	return t
 }
 
-// wordsComeFirst looks into the first thing that the agent was told in the run that
-// began after the word, where no run before had been told it.
+// wordsComeFirst checks the first context of the run that began after the word, unless an earlier run had been told the
+// word.
 func wordsComeFirst(c *Case) (how []string) {
 	for _, w := range c.Words {
 		said := c.saidAt(w)
@@ -245,7 +242,7 @@ func wordsComeFirst(c *Case) (how []string) {
 	return how
 }
 
-// nextRun is the run that began after an event.
+// nextRun returns the run that began after an event.
 func (c *Case) nextRun(task string, seq int64) string {
 	for _, e := range c.Events[task] {
 		if e.Seq > seq && e.Type == fermata.EventTaskClaimed {
@@ -265,8 +262,8 @@ func (c *Case) readBefore(w *Word, run string) bool {
 	return false
 }
 
-// wordsArriveAtOnce measures how long words took to agents that listened. After a
-// fault, leases decide when an agent is reached again.
+// wordsArriveAtOnce measures how long words took to reach agents that listened. After a fault, leases decide when an
+// agent can be reached again.
 func wordsArriveAtOnce(c *Case) (how []string) {
 	if c.Disturbed {
 		return nil
@@ -292,8 +289,8 @@ func wordsArriveAtOnce(c *Case) (how []string) {
 	return how
 }
 
-// listenedUntil is when nothing more was due to the agent: it had ended, or its run had.
-// An agent that ignores SIGTERM outlives its run.
+// listenedUntil returns when the agent had to be told nothing more: when it had ended, or when its run had. An agent
+// that ignores SIGTERM outlives its run.
 func (c *Case) listenedUntil(task string, l *Life) time.Time {
 	until := l.until()
 	if ended, _ := c.endOfRun(task, l.Run); !ended.IsZero() && ended.Before(until) {
@@ -302,7 +299,7 @@ func (c *Case) listenedUntil(task string, l *Life) time.Time {
 	return until
 }
 
-// listener is the agent that listened when the word was said.
+// listener returns the agent that listened when the word was said, or nil.
 func (c *Case) listener(w *Word) *Life {
 	if w.Run == "" || w.Kind == wordDecision {
 		return nil
@@ -315,7 +312,7 @@ func (c *Case) listener(w *Word) *Life {
 	return nil
 }
 
-// heardAt is when the agent was told the word.
+// heardAt returns when the agent was told the word.
 func (l *Life) heardAt(w *Word) time.Time {
 	for _, t := range l.Told() {
 		if w.Question != "" && slices.Contains(t.Questions, w.Question) || w.Text != "" && strings.Contains(t.Raw, w.Text) {
@@ -325,7 +322,7 @@ func (l *Life) heardAt(w *Word) time.Time {
 	return time.Time{}
 }
 
-// until is how long the agent listened.
+// until returns how long the agent listened.
 func (l *Life) until() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -377,13 +374,13 @@ func (c *Case) receiptProblem(task string, m *fermata.Message) string {
 	case !known && (state == fermata.RunRunning || c.stoppedRun(task, m.HandedTo)):
 		return "" // its agent has not begun: it was stopped before, or the run is lost when its lease ends
 	case c.Disturbed && c.stoppedRun(task, m.HandedTo):
-		return "" // the reply was lost with the server, and a person stopped the run before the next one
+		return "" // the reply was lost with the server, and a person stopped the run before the next reply
 	default:
 		return "whose agent never read it"
 	}
 }
 
-// stoppedRun reports whether somebody else than its worker ended the run.
+// stoppedRun reports whether something other than its worker ended the run.
 func (c *Case) stoppedRun(task, run string) bool {
 	for _, e := range c.Events[task] {
 		if e.RunID == run && e.Type == fermata.EventRunFinished {
@@ -393,8 +390,7 @@ func (c *Case) stoppedRun(task, run string) bool {
 	return false
 }
 
-// noEffectAfterStop compares the end of each run with the last sign of life of its
-// processes.
+// noEffectAfterStop compares the end of each run with the last sign of life of its processes.
 func noEffectAfterStop(c *Case) (how []string) {
 	for _, id := range c.Tasks {
 		for _, l := range c.Lives[id] {
@@ -421,7 +417,7 @@ func (l *Life) hasChild() bool {
 	return l.parent
 }
 
-// endOfRun is when a run ended, and how. A task that is stopped ends its run.
+// endOfRun returns when a run ended, and how. Stopping a task ends its run.
 func (c *Case) endOfRun(task, run string) (time.Time, string) {
 	held := false
 	for _, e := range c.Events[task] {
@@ -441,7 +437,7 @@ func stops(m moved) bool {
 	return m.To.IsEnded() || m.To == fermata.TaskDeferred && m.Reason == fermata.ReasonPaused
 }
 
-// stopAt tells with what else the end of a run was committed.
+// stopAt returns the stop of the task that was committed together with the end of a run, or "".
 func (c *Case) stopAt(task string, end *fermata.Event) string {
 	for _, e := range c.Events[task] {
 		if e.At.Equal(end.At) && isTaskMove(e.Type) && stops(move(e)) {
@@ -451,7 +447,7 @@ func (c *Case) stopAt(task string, end *fermata.Event) string {
 	return ""
 }
 
-// noLeaveAfterStop looks at the gates that were asked after a stop.
+// noLeaveAfterStop checks the gate calls that were made after a stop.
 func noLeaveAfterStop(c *Case) (how []string) {
 	for i := range c.Gates {
 		g := &c.Gates[i]
@@ -462,8 +458,8 @@ func noLeaveAfterStop(c *Case) (how []string) {
 	return how
 }
 
-// wentOn reports whether somebody had moved the task on before the gate replied. The
-// stream of events, by which the stop was known, may be behind.
+// wentOn reports whether the task was moved on before the gate replied. The stop is known from the stream of events,
+// which may be late.
 func (c *Case) wentOn(g *Gate) bool {
 	last := moved{}
 	for _, e := range c.Events[g.Task] {
@@ -474,7 +470,7 @@ func (c *Case) wentOn(g *Gate) bool {
 	return g.Run == "" && !stops(last)
 }
 
-// leaveIsUsedOnce counts what each approval let through.
+// leaveIsUsedOnce counts the calls that each approval let through.
 func leaveIsUsedOnce(c *Case) (how []string) {
 	used := map[string]int{}
 	for i := range c.Gates {
@@ -508,8 +504,8 @@ func pausedStaysPaused(c *Case) (how []string) {
 	return append(how, c.pausesThatWereNone()...)
 }
 
-// resumedAt reports whether a person was resuming or cancelling the task at the
-// instant. Instants of events are cut to milliseconds.
+// resumedAt reports whether a person was resuming or cancelling the task at the given time. The times of events are cut
+// to milliseconds.
 func (c *Case) resumedAt(task string, at time.Time) bool {
 	return slices.ContainsFunc(c.Acts, func(a Act) bool {
 		return a.Task == task && a.Err == nil && (a.Step == "resume" || a.Step == "cancel") &&
@@ -517,7 +513,7 @@ func (c *Case) resumedAt(task string, at time.Time) bool {
 	})
 }
 
-// pausesThatWereNone finds pauses that were acknowledged and moved nothing.
+// pausesThatWereNone finds pauses that were acknowledged without effect.
 func (c *Case) pausesThatWereNone() (how []string) {
 	for _, s := range c.Stops {
 		if s.How != "pause" {
@@ -568,13 +564,13 @@ func (c *Case) isUndone(w *Word) bool {
 	})
 }
 
-// isKept reports whether people can read the text with the end of the question, or with the answer that it holds.
+// isKept reports whether people can read the text with the end of the question, or with its held answer.
 func isKept(q *fermata.Question, text string) bool {
 	kept, err := json.Marshal([]any{q.Resolution, q.Held})
 	return err == nil && strings.Contains(string(kept), text)
 }
 
-// questionOf is the question that the word answers.
+// questionOf returns the question that the word answers.
 func (c *Case) questionOf(w *Word) *fermata.Question {
 	final := c.Final[w.Task]
 	if final == nil {
@@ -598,7 +594,7 @@ func oneResumeAnAnswer(c *Case) (how []string) {
 		for _, l := range c.Lives[w.Task] {
 			state := c.runState(w.Task, l.Run)
 			again := state == fermata.RunLost || state == fermata.RunReleased || c.stoppedRun(w.Task, l.Run)
-			// What a program read while it took its inbox away is handed to the next run as well.
+			// A line that a program read while it took its inbox away is handed to the next run as well.
 			last := !w.Undone && l.until().Sub(l.heardAt(w)) < lastMoment
 			if heard(l.Told(), w.Text) && !again && !last && !slices.Contains(runs, l.Run) {
 				runs = append(runs, l.Run)
@@ -614,7 +610,7 @@ func oneResumeAnAnswer(c *Case) (how []string) {
 	return how
 }
 
-// decidingYourselfCloses looks at the questions over which a person resumed.
+// decidingYourselfCloses checks the questions that a person overruled by resuming the task.
 func decidingYourselfCloses(c *Case) (how []string) {
 	for _, w := range c.Words {
 		q := c.lastReplacement(w.Task, c.questionOf(w))
@@ -630,7 +626,7 @@ func decidingYourselfCloses(c *Case) (how []string) {
 	return how
 }
 
-// cancellingNamesWho compares the questions that the end of a task closed with who ended it.
+// cancellingNamesWho checks that questions which the end of a task closed name the person who ended the task.
 func cancellingNamesWho(c *Case) (how []string) {
 	for _, task := range c.Tasks {
 		var end *fermata.Event
@@ -639,7 +635,7 @@ func cancellingNamesWho(c *Case) (how []string) {
 			case move(e).To == fermata.TaskCancelled && e.Actor.Kind == fermata.ActorHuman:
 				end = e
 			case end == nil || e.Type != fermata.EventQuestionCancelled || !e.At.Equal(end.At):
-				// It was closed before the end, or some time after the task was reopened.
+				// The question was closed before the end, or some time after the task was reopened.
 			case e.Actor.Kind != fermata.ActorHuman || e.Actor.ID != end.Actor.ID:
 				how = append(how, fmt.Sprintf("%s cancelled task %c, and its question %s was cancelled by %s", end.Actor.Name, c.Letters[task], e.QuestionID, e.Actor.Kind))
 			}
@@ -648,8 +644,8 @@ func cancellingNamesWho(c *Case) (how []string) {
 	return how
 }
 
-// lastReplacement is the question that took the question's place, where an agent asked
-// another one while it waited; the question itself where none did.
+// lastReplacement returns the question that replaced q, because the agent asked another one while q was pending. If no
+// question replaced q, it returns q.
 func (c *Case) lastReplacement(task string, q *fermata.Question) *fermata.Question {
 	for q != nil && q.Resolution != nil && q.Resolution.DecidedBy == fermata.ActorAgent {
 		id, replaced := strings.CutPrefix(q.Resolution.Comment, "replaced by ")
@@ -661,15 +657,14 @@ func (c *Case) lastReplacement(task string, q *fermata.Question) *fermata.Questi
 	return q
 }
 
-// putOffWhile reports whether the task was put off while the person spoke: a task that
-// is put off keeps its question.
+// putOffWhile reports whether the task was deferred while the person spoke: a deferred task keeps its question.
 func (c *Case) putOffWhile(w *Word) bool {
 	return slices.ContainsFunc(c.Events[w.Task], func(e *fermata.Event) bool {
 		return move(e).To == fermata.TaskDeferred && !e.At.Before(w.Began.Add(-promised)) && !e.At.After(w.Acked)
 	})
 }
 
-// nobodyTrespasses looks at what those were told who may not.
+// nobodyTrespasses checks the replies to forbidden acts.
 func nobodyTrespasses(c *Case) (how []string) {
 	for _, t := range c.Trespasses {
 		if t.Err == nil {
@@ -679,7 +674,7 @@ func nobodyTrespasses(c *Case) (how []string) {
 	return how
 }
 
-// nothingFailsInside looks at how calls failed.
+// nothingFailsInside checks how calls failed.
 func nothingFailsInside(c *Case) (how []string) {
 	for _, a := range c.Acts {
 		if !refused(a.Err) {
@@ -689,7 +684,7 @@ func nothingFailsInside(c *Case) (how []string) {
 	return how
 }
 
-// eventsTellTheSame compares the replayed events with the API, as it was at the end.
+// eventsTellTheSame compares the replayed events with the API's view of the tasks.
 func eventsTellTheSame(c *Case) (how []string) {
 	for _, id := range c.Tasks {
 		how = append(how, c.badMoves(id)...)
@@ -706,7 +701,7 @@ func eventsTellTheSame(c *Case) (how []string) {
 	return how
 }
 
-// badMoves finds moves that do not begin where the one before ended.
+// badMoves finds moves that do not begin in the state in which the previous move ended.
 func (c *Case) badMoves(id string) (how []string) {
 	state := fermata.TaskState("")
 	for _, e := range c.Events[id] {
@@ -725,7 +720,7 @@ func (c *Case) badMoves(id string) (how []string) {
 	return how
 }
 
-// replayUntil builds the task from the events that a snapshot shows.
+// replayUntil builds the task from the events up to a snapshot.
 func (c *Case) replayUntil(id string, s *Snapshot) *entry {
 	t := newEntry()
 	for _, e := range c.Events[id] {
@@ -736,7 +731,7 @@ func (c *Case) replayUntil(id string, s *Snapshot) *entry {
 	return t
 }
 
-// differs compares what the events say with what the API says.
+// differs compares the state from the events with the state from the API.
 func (t *entry) differs(s *Snapshot) (how []string) {
 	if t.State != s.Task.State {
 		how = append(how, fmt.Sprintf("the API says it is %s, the events say %s", s.Task.State, t.State))
@@ -757,7 +752,7 @@ func (t *entry) differs(s *Snapshot) (how []string) {
 	return how
 }
 
-// waitingIsActionable looks for the one thing that moves each task on.
+// waitingIsActionable checks that there is exactly one thing that moves each task on.
 func waitingIsActionable(c *Case) (how []string) {
 	for _, all := range []map[string]*Snapshot{c.Settled, c.Final} {
 		for id, s := range all {
@@ -769,7 +764,7 @@ func waitingIsActionable(c *Case) (how []string) {
 	return how
 }
 
-// waits tells what is wrong with what the task waits for.
+// waits returns the problems with what the task waits for.
 func (s *Snapshot) waits() (how []string) {
 	t := s.Task
 	running := 0
@@ -802,5 +797,5 @@ func (s *Snapshot) waits() (how []string) {
 	return how
 }
 
-// workGoesOn tells what got stuck.
+// workGoesOn returns what got stuck.
 func workGoesOn(c *Case) []string { return c.Stuck }

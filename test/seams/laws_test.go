@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Each law finds a case that breaks it, and that case alone breaks it.
+// A case that is spoilt for a law breaks that law, and only that one.
 func TestLawsFind(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -86,7 +86,7 @@ func TestLawsFind(t *testing.T) {
 	}
 }
 
-// askTwo lets the question ask for two people, of whom these have voted.
+// askTwo makes the question need two people, and adds the given votes.
 func askTwo(c *Case, values ...string) {
 	q := c.Final["t"].Questions[0]
 	q.Approvals = &fermata.Quorum{Required: 2}
@@ -96,7 +96,7 @@ func askTwo(c *Case, values ...string) {
 	}
 }
 
-// cancel lets a person cancel the task. The event of its question names an actor of this kind.
+// cancel makes a person cancel the task. The event of its question names an actor of the kind by.
 func cancel(c *Case, by fermata.ActorKind) {
 	ana := fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_ana", Name: "ana"}
 	end := c.Events["t"][len(c.Events["t"])-1]
@@ -110,8 +110,8 @@ func cancel(c *Case, by fermata.ActorKind) {
 	})
 }
 
-// replaceQuestion lets the agent ask another question before a person resumes the task,
-// and somebody close it.
+// replaceQuestion makes the agent ask another question before a person resumes the task. An actor of the kind by closes
+// the new question.
 func replaceQuestion(c *Case, by fermata.ActorKind) {
 	old := &fermata.Question{ID: "old", Resolution: &fermata.Resolution{
 		Status: fermata.Cancelled, DecidedBy: fermata.ActorAgent, Comment: "replaced by next",
@@ -121,12 +121,12 @@ func replaceQuestion(c *Case, by fermata.ActorKind) {
 	c.Final["t"].Questions = append(c.Final["t"].Questions, old, next)
 }
 
-// at is a second of the case.
+// at returns a time of the case, in seconds.
 func at(seconds int) time.Time {
 	return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(seconds) * time.Second)
 }
 
-// goodCase is a task that asks, is answered, is written to and completes.
+// goodCase returns a case in which a task asks, gets an answer and a message, and completes.
 func goodCase() *Case {
 	c := &Case{Tasks: []string{"t"}, Letters: map[string]byte{"t": 'A'}, Events: map[string][]*fermata.Event{}, Lives: map[string][]*Life{}}
 	for i, e := range []struct {
@@ -174,7 +174,7 @@ func goodCase() *Case {
 	return c
 }
 
-// What is printed is read again.
+// A printed sequence can be parsed again.
 func TestSequencesAreReadAgain(t *testing.T) {
 	t.Parallel()
 	for kind, all := range Corpus {
@@ -195,7 +195,7 @@ func TestSequencesAreReadAgain(t *testing.T) {
 	}
 }
 
-// The page has every law in its own words.
+// The page has every law word for word.
 func TestPageHasTheLaws(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/seams.md")

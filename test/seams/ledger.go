@@ -7,13 +7,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// bell wakes all who wait for something to change.
+// bell wakes every goroutine that waits for a change.
 type bell struct {
 	mu sync.Mutex
 	ch chan struct{}
 }
 
-// next returns a channel that is closed with the next ring.
+// next returns a channel that is closed at the next ring.
 func (b *bell) next() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -32,14 +32,14 @@ func (b *bell) ring() {
 	}
 }
 
-// moved is what an event says of its task's state.
+// moved is the change of a task's state in an event.
 type moved struct {
 	From   fermata.TaskState `json:"from"`
 	To     fermata.TaskState `json:"to"`
 	Reason string            `json:"reason"`
 }
 
-// move returns the move that an event carries.
+// move returns the change of state that an event carries.
 func move(e *fermata.Event) moved {
 	var m moved
 	if len(e.Data) > 0 {
@@ -48,16 +48,16 @@ func move(e *fermata.Event) moved {
 	return m
 }
 
-// entry is what the events say of one task.
+// entry is the state of one task according to the events.
 type entry struct {
 	State  fermata.TaskState
 	Reason string
-	// Run is the run that holds the task, Runs what became of each.
+	// Run is the run that holds the task. Runs has the state of each run.
 	Run  string
 	Runs map[string]fermata.RunState
-	// Questions is how each question of the task stands.
+	// Questions has the status of each question of the task.
 	Questions map[string]fermata.QuestionStatus
-	// PutOff are the questions whose deadline somebody put off.
+	// PutOff has the questions whose deadline a person moved.
 	PutOff map[string]bool
 	// Suspending is the pending question on which the task stops.
 	Suspending string
@@ -114,8 +114,7 @@ func (t *entry) close(id string, how fermata.QuestionStatus) {
 	}
 }
 
-// isTaskMove reports whether from and to in the data of the type are states of
-// the task.
+// isTaskMove reports whether from and to in the data of an event of this type are states of the task.
 func isTaskMove(t fermata.EventType) bool {
 	return t.IsOneOf([]string{"task", "question", "message", "run"})
 }
@@ -157,8 +156,8 @@ func (l *ledger) add(e *fermata.Event) {
 	l.bell.ring()
 }
 
-// look returns how a task stands now, without its runs and questions; the zero
-// entry when nothing is known of it.
+// look returns the present state of a task, without its runs and questions. It returns the zero entry if the task is
+// unknown.
 func (l *ledger) look(id string) entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,11 +166,11 @@ func (l *ledger) look(id string) entry {
 		return entry{}
 	}
 	now := *t
-	now.Runs, now.Questions, now.PutOff = nil, nil, nil // they belong to the ledger
+	now.Runs, now.Questions, now.PutOff = nil, nil, nil // these maps belong to the ledger
 	return now
 }
 
-// status returns how a question of a task stands.
+// status returns the status of a question of a task.
 func (l *ledger) status(task, question string) fermata.QuestionStatus {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -181,7 +180,7 @@ func (l *ledger) status(task, question string) fermata.QuestionStatus {
 	return ""
 }
 
-// isPutOff reports whether somebody put the deadline of a question off.
+// isPutOff reports whether a person moved the deadline of a question.
 func (l *ledger) isPutOff(task, question string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,7 +188,7 @@ func (l *ledger) isPutOff(task, question string) bool {
 	return t != nil && t.PutOff[question]
 }
 
-// runState returns what became of a run.
+// runState returns the state of a run.
 func (l *ledger) runState(task, run string) fermata.RunState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,7 +198,7 @@ func (l *ledger) runState(task, run string) fermata.RunState {
 	return ""
 }
 
-// forget drops a task, so that a long run stays small.
+// forget drops a task, so that a long test needs little memory.
 func (l *ledger) forget(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

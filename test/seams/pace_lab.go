@@ -4,7 +4,7 @@ package seams
 
 import "time"
 
-// The lab measures what is promised. Other tests of the lab run at the same time.
+// The lab measures the promised times, while other tests of the lab run at the same time.
 var usual = pace{busy: 2 * time.Second, settles: 25 * time.Second}
 
 var hurried = usual

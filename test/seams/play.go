@@ -10,11 +10,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Times that a play allows.
+// Limits of a play.
 const (
-	// callWithin bounds a call, also over the restart of a server.
+	// callWithin is the time limit of a call, including a restart of the server.
 	callWithin = 2 * time.Minute
-	// rounds is how often agents are told to complete until no task is under way.
+	// rounds is how often agents are told to complete until no task is in progress.
 	rounds = 8
 )
 
@@ -22,12 +22,12 @@ const (
 type role struct {
 	letter byte
 	id     string
-	// held is the question to which alice's answer can be taken back.
+	// held is the question for which alice can take her answer back.
 	held     string
 	heldWord *Word
 }
 
-// Play is a sequence that is played.
+// Play is a sequence that is being played.
 type Play struct {
 	w     *World
 	ctx   context.Context
@@ -36,8 +36,7 @@ type Play struct {
 	roles map[byte]*role
 }
 
-// Play plays a sequence and returns what is known of it. The next step comes from
-// next, which returns false at the end.
+// Play plays a sequence and returns the record of it. next returns the next step, or false at the end.
 func (w *World) Play(ctx context.Context, next func(p *Play) (Step, bool)) *Case {
 	p := &Play{w: w, ctx: ctx, c: &Case{Letters: map[string]byte{}, Real: w.claude != nil, Busy: w.pace.busy}, roles: map[byte]*role{}}
 	before := w.disturbed.Load()
@@ -63,7 +62,7 @@ func (w *World) Play(ctx context.Context, next func(p *Play) (Step, bool)) *Case
 	return p.c
 }
 
-// Replay returns the steps of a sequence one by one.
+// Replay returns a function that returns the steps of a sequence one by one.
 func Replay(q Sequence) func(*Play) (Step, bool) {
 	return func(*Play) (Step, bool) {
 		if len(q) == 0 {
@@ -106,7 +105,7 @@ func (p *Play) settle(r *role) {
 	}
 }
 
-// step does one step. A step that cannot be done does nothing.
+// step does one step. An impossible step has no effect.
 func (p *Play) step(s Step) {
 	v, ok := verbOf(s.Verb)
 	if !ok || v.world && !p.w.rough {
@@ -121,7 +120,7 @@ func (p *Play) step(s Step) {
 	v.act(p, r, s.N)
 }
 
-// try lets somebody do something and keeps what came of it.
+// try makes a person do something and records the result.
 func (p *Play) try(who *person, what string, r *role, do func(context.Context) error) {
 	limit, cancel := context.WithTimeout(p.ctx, callWithin)
 	defer cancel()
@@ -135,13 +134,13 @@ func (p *Play) try(who *person, what string, r *role, do func(context.Context) e
 	})
 }
 
-// said keeps what a person said.
+// said records what a person said.
 func (p *Play) said(w *Word) {
 	w.Acked = time.Now()
 	p.c.note(func() { p.c.Words = append(p.c.Words, w) })
 }
 
-// question returns the question of the task that is pending, or nil.
+// question returns the pending question of the task, or nil.
 func (p *Play) question(r *role) *fermata.Question {
 	t, err := p.w.admin.Task(p.ctx, r.id)
 	if err != nil {
@@ -150,8 +149,8 @@ func (p *Play) question(r *role) *fermata.Question {
 	return t.PendingQuestion
 }
 
-// agent returns the agent that works on the task and takes orders. After a stop it
-// is the one that worked on it last, as long as it is there.
+// agent returns the agent that works on the task and takes orders. After a stop it returns the agent that worked on the
+// task last, as long as that one is running.
 func (p *Play) agent(r *role) *Life {
 	l := p.w.stage.last(r.id, p.w.ledger.look(r.id).Run)
 	if l == nil || !l.alive() {
@@ -160,7 +159,7 @@ func (p *Play) agent(r *role) *Life {
 	return l
 }
 
-// listening returns the run whose agent would hear a word at once.
+// listening returns the run whose agent would get a message at once, or "".
 func (p *Play) listening(r *role) string {
 	run := p.w.ledger.look(r.id).Run
 	if !p.listens(r.id, run) {
@@ -192,22 +191,22 @@ func (p *Play) tell(l *Life, o order) (report, error) {
 	return l.perform(limit, o)
 }
 
-// set changes what is known of the agent.
+// set changes the recorded state of the agent.
 func (l *Life) set(change func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	change()
 }
 
-// close brings a sequence to its end: all tasks come to rest, every agent
-// completes, what still waits is cancelled, and the last process is gone.
+// close brings a sequence to its end: all tasks come to rest, every agent completes, the tasks that still wait are
+// cancelled, and the last process ends.
 func (p *Play) close() {
 	if p.w.worker == nil {
 		p.w.startWorker()
 	}
 	p.settleAll()
 	p.awaitHeard()
-	// An agent that ended with its worker is followed by another one, when its lease is over.
+	// If an agent ended with its worker, another one follows when the lease is over.
 	p.settleAll()
 	p.awaitHeard()
 	p.c.Settled = p.snapshots()
@@ -227,7 +226,7 @@ func (p *Play) close() {
 	p.leave()
 }
 
-// settleAll waits until every task has come to rest, and no answer can be taken back any more.
+// settleAll waits until every task has come to rest, and no answer can be taken back.
 func (p *Play) settleAll() {
 	for _, r := range p.roles {
 		p.w.until(p.ctx, p.w.pace.settles, func() bool { return r.id == "" || p.w.ledger.look(r.id).Held == "" })
@@ -235,9 +234,8 @@ func (p *Play) settleAll() {
 	}
 }
 
-// awaitHeard waits until each agent at work has read what was said to it, or until the
-// time of the pace is over. Before its first turn and between two turns a coding agent does
-// not listen, and is at work.
+// awaitHeard waits until each agent at work has read its messages, or until the time limit of the pace. A coding agent
+// does not listen before its first turn and between two turns, but it is at work.
 func (p *Play) awaitHeard() {
 	limit := p.w.pace.hears()
 	if p.c.Real {
@@ -269,7 +267,7 @@ func (p *Play) isAtWork(task, run string) bool {
 	return run != "" && t.State == fermata.TaskInProgress && t.Run == run && l != nil && l.goesOn()
 }
 
-// toldAll is what the agents of a task were told.
+// toldAll returns everything that the agents of a task were told.
 func (p *Play) toldAll(task string) []Told {
 	var all []Told
 	for _, l := range p.w.stage.of(task) {
@@ -278,7 +276,7 @@ func (p *Play) toldAll(task string) []Told {
 	return all
 }
 
-// completeAll lets every agent complete, and reports whether there was one.
+// completeAll makes every agent complete, and reports whether there was one.
 func (p *Play) completeAll() bool {
 	found := false
 	for _, r := range p.roles {
@@ -307,7 +305,7 @@ func (p *Play) snapshots() map[string]*Snapshot {
 	return all
 }
 
-// leave waits until no agent is left, and reads the events.
+// leave waits until no agent is running, and reads the events.
 func (p *Play) leave() {
 	p.w.until(p.ctx, p.w.pace.gone(), func() bool {
 		for _, id := range p.c.Tasks {
@@ -339,7 +337,7 @@ func (l *Life) isThere() bool {
 	return l.goneAt.IsZero()
 }
 
-// Forget drops what the world keeps of a case.
+// Forget drops the data of a case from the world.
 func (w *World) Forget(c *Case) {
 	for _, id := range c.Tasks {
 		w.ledger.forget(id)

@@ -10,23 +10,23 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// Case is everything that is known of one sequence that was played.
+// Case is the record of one sequence that was played.
 type Case struct {
 	Sequence Sequence
-	// Letters names the tasks as the sequence does, Tasks lists them.
+	// Letters maps the tasks to their letters in the sequence. Tasks lists the tasks.
 	Letters map[string]byte
 	Tasks   []string
-	// Settled is how the tasks stood when the sequence was over and all had come to
-	// rest, Final how they stood after every agent had been told to complete.
+	// Settled has the tasks when the sequence was over and all tasks had come to rest. Final has them after every agent
+	// had been told to complete.
 	Settled, Final map[string]*Snapshot
-	// Events are those of each task, at the very end.
+	// Events has the events of each task at the very end.
 	Events map[string][]*fermata.Event
 	Lives  map[string][]*Life
-	// Disturbed says that servers or workers were killed or stopped.
+	// Disturbed is true if servers or workers were killed or stopped.
 	Disturbed bool
-	// Real says that the agents were Claude Code.
+	// Real is true if the agents were Claude Code.
 	Real bool
-	// Busy is added to what is promised.
+	// Busy is added to the promised times.
 	Busy time.Duration
 
 	mu         sync.Mutex
@@ -36,21 +36,21 @@ type Case struct {
 	Gates      []Gate
 	Trespasses []Trespass
 	Stops      []Stop
-	// Stuck tells what did not come to rest.
+	// Stuck describes what did not come to rest.
 	Stuck []string
 }
 
-// Snapshot is what the API says of a task.
+// Snapshot is the API's view of a task.
 type Snapshot struct {
 	Task      *fermata.Task
 	Runs      []*fermata.Run
 	Questions []*fermata.Question
 	Messages  []*fermata.Message
-	// Seq is the number of the last event of the task that it shows.
+	// Seq is the number of the task's last event that the snapshot includes.
 	Seq int64
 }
 
-// Act is something that was tried, and what the server replied.
+// Act is an act that was tried, and the server's reply.
 type Act struct {
 	Step, Who  string
 	Task       string
@@ -65,33 +65,32 @@ const (
 	wordDecision = "decision"
 )
 
-// Word is something that a person said and that the server acknowledged.
+// Word is a message, an answer or a decision of a person that the server acknowledged.
 type Word struct {
 	Kind, Who string
 	Task      string
-	// Text is in it, and nowhere else.
+	// Text is unique: it occurs only in this word.
 	Text string
-	// Question is the one that it answers.
+	// Question is the question that the word answers.
 	Question     string
 	Began, Acked time.Time
-	// Run is the run whose agent was there and listened when it was said.
+	// Run is the run whose agent was running and listened when the word was said.
 	Run string
-	// Held says that its author could take it back, Undone that they did.
+	// Held is true if its author could take the word back, Undone if the author did.
 	Held, Undone bool
 }
 
-// Gate is a tool call that asked for leave, and what it was told.
+// Gate is a tool call that asked for permission, and the reply.
 type Gate struct {
 	Task, Run  string
 	Tool       string
 	Began, End time.Time
 	Verdict    fermata.GateVerdict
-	// Stopped says that the task had ended or was paused before the call began, and
-	// still when the reply had come.
+	// Stopped is set if the task had ended or was paused before the call began, and still was when the reply had come.
 	Stopped string
 }
 
-// Trespass is an act of somebody who may not.
+// Trespass is a forbidden act of a person or an agent.
 type Trespass struct {
 	Task, What string
 	Err        error
@@ -109,13 +108,12 @@ func (c *Case) note(write func()) {
 	write()
 }
 
-// stuck notes that something did not come to rest.
+// stuck records that something did not come to rest.
 func (c *Case) stuck(format string, args ...any) {
 	c.note(func() { c.Stuck = append(c.Stuck, fmt.Sprintf(format, args...)) })
 }
 
-// snapshot reads everything that the API says of a task. It is read again when an
-// event came in between.
+// snapshot reads the whole API view of a task. It reads again if an event came in between.
 func (w *World) snapshot(ctx context.Context, id string) (*Snapshot, error) {
 	for {
 		before, err := w.lastEvent(ctx, id)

@@ -20,7 +20,7 @@ func TestSeams(t *testing.T) {
 	})
 }
 
-// So do sequences in which servers and workers are killed and stopped.
+// Sequences in which servers and workers are killed and stopped keep the laws, too.
 func TestRoughSeams(t *testing.T) {
 	process.EachDatabase(t, func(t *testing.T, database []string) {
 		t.Parallel()

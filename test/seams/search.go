@@ -15,14 +15,13 @@ import (
 
 // Search is a bounded search for a sequence that breaks a law.
 type Search struct {
-	// For is how long sequences are begun; Shrink is how long those that failed are
-	// made shorter, all together.
+	// For is how long new sequences are started. Shrink is how long the failed ones are shortened, all together.
 	For, Shrink time.Duration
 	// Together is how many sequences are played at the same time.
 	Together int
 	// First is the sequence that is played first. It may be empty.
 	First string
-	// Corpus says that the corpus is played before random sequences.
+	// Corpus is true if the corpus is played before random sequences.
 	Corpus bool
 	// Until names the law whose breach ends the search early.
 	Until string
@@ -33,20 +32,20 @@ type Failure struct {
 	Seed     uint64
 	Sequence Sequence
 	Broken   Broken
-	// Story is what happened when it was played last.
+	// Story describes what happened when the sequence was last played.
 	Story string
 }
 
-// Found is what a search came to.
+// Found is the result of a search.
 type Found struct {
 	Sequences, Steps int
 	// Verbs counts how often each verb was played.
 	Verbs map[string]int
-	// Failures has the shortest sequence that broke each law, by the law's name.
+	// Failures maps the name of each broken law to the shortest sequence that broke it.
 	Failures map[string]*Failure
 }
 
-// seed is the one of the environment, else a new one.
+// seed returns the seed in the environment, or a new one.
 func seed(w *World) uint64 {
 	text := os.Getenv(process.SeedEnv)
 	if text == "" {
@@ -65,7 +64,7 @@ func (s Search) Run(w *World) Found {
 	first := seed(w)
 	w.Logf("%s=%d", process.SeedEnv, first)
 	found := Found{Verbs: map[string]int{}, Failures: map[string]*Failure{}}
-	// What is under way when a law is broken is given up.
+	// When a law is broken, the sequences in progress are given up.
 	ctx, stop := context.WithCancel(w.Context())
 	defer stop()
 	end := time.Now().Add(s.For)
@@ -99,7 +98,7 @@ func (s Search) Run(w *World) Found {
 		}
 	}
 	if s.Together <= 1 {
-		work() // servers are restarted by the test's own goroutine
+		work() // the test's own goroutine must restart servers
 	} else {
 		var wg sync.WaitGroup
 		for range s.Together {
@@ -142,8 +141,7 @@ func (f *Found) add(c *Case, seed uint64, broken []Broken) {
 	}
 }
 
-// Demand runs the search, and fails the test with the shortest sequence that it
-// finds for each law that is broken.
+// Demand runs the search. For each broken law, it fails the test with the shortest sequence that it finds.
 func (s Search) Demand(w *World) {
 	w.Helper()
 	found := s.Run(w)
@@ -167,7 +165,7 @@ func (s Search) Demand(w *World) {
 	}
 }
 
-// shorten replaces the sequence of a failure by the shortest that still fails.
+// shorten replaces the sequence of a failure by the shortest one that still fails.
 func (w *World) shorten(f *Failure, within time.Duration) {
 	shorter := w.Shrink(w.Context(), f.Sequence, f.Broken.Name, within)
 	c := w.Play(w.Context(), Replay(shorter))
@@ -180,8 +178,7 @@ func (w *World) shorten(f *Failure, within time.Duration) {
 	}
 }
 
-// ReplayGiven plays the one sequence of the environment, and reports whether there is
-// one.
+// ReplayGiven plays the sequence in the environment, and reports whether there is one.
 func (w *World) ReplayGiven() bool {
 	w.Helper()
 	text := os.Getenv(SequenceEnv)
@@ -201,7 +198,7 @@ func (w *World) ReplayGiven() bool {
 	return true
 }
 
-// laws names the laws that are broken.
+// laws lists the broken laws.
 func (f *Found) laws() string {
 	var names []string
 	for _, l := range Laws {
@@ -226,7 +223,7 @@ func (f *Found) tally() string {
 	return strings.Join(parts, ", ")
 }
 
-// text tells the failure to people.
+// text describes the failure for people.
 func (f *Failure) text(room, test string) string {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, "\nThis law is broken (%s): %s\n", f.Broken.Name, f.Broken.Says)
@@ -243,7 +240,7 @@ func (f *Failure) text(room, test string) string {
 	return sb.String()
 }
 
-// story tells what happened in a case, for people who look for the cause.
+// story describes what happened in a case, for people who look for the cause.
 func (c *Case) story() string {
 	var sb strings.Builder
 	for _, a := range c.Acts {

@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// tries is how often a shorter sequence is played before it counts as one that
-// breaks nothing: how processes run is not in a sequence.
+// tries is how often a shorter sequence is played before it counts as breaking nothing. More than one is needed,
+// because a sequence does not determine the order in which processes run.
 const tries = 2
 
-// Shrink leaves steps out of a sequence as long as the rest still breaks the law,
-// until the time is over.
+// Shrink leaves out steps of a sequence as long as the rest still breaks the law, until the time is over.
 func (w *World) Shrink(ctx context.Context, q Sequence, law string, within time.Duration) Sequence {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -29,7 +28,7 @@ func (w *World) Shrink(ctx context.Context, q Sequence, law string, within time.
 	return w.plainer(ctx, q, law)
 }
 
-// leaveOut looks for so many steps in a row that can be spared.
+// leaveOut looks for size steps in a row that are not needed.
 func (w *World) leaveOut(ctx context.Context, q Sequence, law string, size int) (Sequence, bool) {
 	for end := len(q); end > 0; end -= size {
 		shorter := q.without(max(0, end-size), end)
@@ -40,7 +39,7 @@ func (w *World) leaveOut(ctx context.Context, q Sequence, law string, size int) 
 	return nil, false
 }
 
-// plainer takes back what makes a step special, where that does not matter.
+// plainer removes the special marks of steps if they do not matter.
 func (w *World) plainer(ctx context.Context, q Sequence, law string) Sequence {
 	for i := range q {
 		for _, change := range []func(*Step){

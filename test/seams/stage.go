@@ -21,9 +21,9 @@ import (
 type Told struct {
 	Run string
 	At  time.Time
-	// Raw is all of it, as it came.
+	// Raw is the complete text, as it came.
 	Raw string
-	// Messages and Questions are those that it hands over, by id.
+	// Messages and Questions are the ids of those that it hands over.
 	Messages, Questions []string
 }
 
@@ -43,7 +43,7 @@ func toldFrom(run string, raw json.RawMessage) Told {
 	return t
 }
 
-// order is what an agent shall do; see puppet/main.go.
+// order is an order to an agent; see puppet/main.go.
 type order struct {
 	N      int             `json:"n"`
 	Do     string          `json:"do"`
@@ -56,7 +56,7 @@ type order struct {
 	Code   int             `json:"code,omitempty"`
 }
 
-// report is what an agent tells.
+// report is a report of an agent.
 type report struct {
 	Hello *struct {
 		Task    string          `json:"task"`
@@ -72,7 +72,7 @@ type report struct {
 	Error  string          `json:"error"`
 }
 
-// errAgentGone says that the agent's process ended before it replied.
+// errAgentGone means that the agent's process ended before it replied.
 var errAgentGone = errors.New("the agent is gone")
 
 // Life is one process of an agent.
@@ -81,36 +81,34 @@ type Life struct {
 	PID       int
 	Began     time.Time
 
-	// perform carries out an order, lastBeat tells when one of its processes was seen
-	// alive last.
+	// perform carries out an order. lastBeat returns when one of the agent's processes was last seen alive.
 	perform  func(ctx context.Context, o order) (report, error)
 	lastBeat func() time.Time
-	// listens says that it takes orders now.
+	// listens reports whether the agent takes orders at the moment.
 	listens func() bool
-	// session is set where it is Claude Code.
+	// session is set if the agent is Claude Code.
 	session *session
 
 	mu   sync.Mutex
 	told []Told
-	// ending says that it was told to end; deaf that it ignores SIGTERM; parent
-	// that it left a child behind.
+	// ending is when the agent was told to end. deaf is true if it ignores SIGTERM, parent if it left a child behind.
 	ending       time.Time
 	deaf, parent bool
 	gone         chan struct{}
 	goneAt       time.Time
 }
 
-// alive reports whether the agent is there, takes orders and was not told to end.
+// alive reports whether the agent is running, takes orders and was not told to end.
 func (l *Life) alive() bool { return l.goesOn() && (l.listens == nil || l.listens()) }
 
-// goesOn reports whether the agent is there and was not told to end.
+// goesOn reports whether the agent is running and was not told to end.
 func (l *Life) goesOn() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.goneAt.IsZero() && l.ending.IsZero()
 }
 
-// ends notes that the process is gone.
+// ends records that the process has ended.
 func (l *Life) ends() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,14 +118,14 @@ func (l *Life) ends() {
 	}
 }
 
-// Told returns what it was told so far.
+// Told returns what the agent was told so far.
 func (l *Life) Told() []Told {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]Told(nil), l.told...)
 }
 
-// puppet is the wire to an agent that is ours.
+// puppet is the connection to an agent of the tests' own.
 type puppet struct {
 	*Life
 	conn    net.Conn
@@ -135,7 +133,7 @@ type puppet struct {
 	replies map[int]chan report // Life.mu guards it
 }
 
-// lastBeat reads the time that the process, or a child that it left, wrote last.
+// lastBeat returns the latest time that the process, or a child that it left, wrote.
 func (p *puppet) lastBeat() time.Time {
 	latest := time.Time{}
 	for _, suffix := range []string{"", ".child"} {
@@ -150,7 +148,7 @@ func (p *puppet) lastBeat() time.Time {
 	return latest
 }
 
-// perform sends an order and waits for the reply. It fails when the agent ends first.
+// perform sends an order and waits for the reply. It fails if the agent ends first.
 func (p *puppet) perform(ctx context.Context, o order) (report, error) {
 	ch := make(chan report, 1)
 	p.mu.Lock()
@@ -177,7 +175,7 @@ func (p *puppet) perform(ctx context.Context, o order) (report, error) {
 	}
 }
 
-// take reads one report.
+// take handles one report.
 func (p *puppet) take(r report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -190,16 +188,16 @@ func (p *puppet) take(r report) {
 	}
 }
 
-// stage is where the agents report.
+// stage is the place to which the agents report.
 type stage struct {
-	// folder is where they write the time, socket where they call.
+	// folder is where the agents write the time. socket is where they connect.
 	folder, socket string
 	bell           *bell
 	mu             sync.Mutex
 	lives          map[string][]*Life // by task
 }
 
-// newStage opens a stage. Its folder has a short name, as sockets need it.
+// newStage opens a stage. Its folder has a short name, because the path of a socket must be short.
 func newStage(tb testing.TB, b *bell) *stage {
 	tb.Helper()
 	folder, err := os.MkdirTemp("", "seams-") //nolint:usetesting // the path of a socket must be short
@@ -253,7 +251,7 @@ func (s *stage) attend(conn net.Conn) {
 	s.bell.ring()
 }
 
-// enter lets an agent onto the stage.
+// enter adds an agent to the stage.
 func (s *stage) enter(l *Life) {
 	s.mu.Lock()
 	s.lives[l.Task] = append(s.lives[l.Task], l)
@@ -293,7 +291,7 @@ func (s *stage) forget(task string) {
 	}
 }
 
-// heard reports whether any of the lives was told the text.
+// heard reports whether one of these contexts contains the text.
 func heard(told []Told, text string) bool {
 	for i := range told {
 		if strings.Contains(told[i].Raw, text) {

@@ -7,27 +7,26 @@ import (
 	"strings"
 )
 
-// SequenceEnv names the variable with a sequence that is played instead of
-// random ones.
+// SequenceEnv names the variable with a sequence that is played instead of random ones.
 const SequenceEnv = "FERMATA_SEQUENCE"
 
-// Step is one thing that somebody does, or that happens to the machines.
+// Step is one act of a person or an agent, or one event on the machines.
 type Step struct {
 	Verb string
-	// Task is the letter of the task that it is done to, 0 for steps that concern none.
+	// Task is the letter of the task that the step concerns, or 0 if it concerns none.
 	Task byte
 	// N is the verb's choice among its variants.
 	N int
-	// Now does it at once, without waiting until the task has come to rest.
+	// Now is true if the step does not wait until the task has come to rest.
 	Now bool
-	// Beside does it together with the step that follows.
+	// Beside is true if the step runs at the same time as the next one.
 	Beside bool
 }
 
 // Sequence is a list of steps.
 type Sequence []Step
 
-// String writes the sequence so that [ParseSequence] reads it.
+// String returns the sequence in the form that [ParseSequence] reads.
 func (q Sequence) String() string {
 	parts := make([]string, len(q))
 	for i, s := range q {
@@ -53,7 +52,7 @@ func (s Step) text() string {
 	return text
 }
 
-// Sentences tells the sequence to people, a line a step.
+// Sentences describes the sequence for people, one line for each step.
 func (q Sequence) Sentences() string {
 	var sb strings.Builder
 	for i, s := range q {
@@ -76,7 +75,7 @@ func (q Sequence) Sentences() string {
 	return sb.String()
 }
 
-// ParseSequence reads what [Sequence.String] wrote.
+// ParseSequence parses the output of [Sequence.String].
 func ParseSequence(text string) (Sequence, error) {
 	var q Sequence
 	for part := range strings.SplitSeq(text, ";") {

@@ -7,10 +7,10 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// trespasses are acts of people and agents who may not.
+// trespasses are forbidden acts of people and agents.
 var trespasses = []struct {
 	name string
-	// try returns false when there is nothing to try it on.
+	// try returns false if there is no object to try the act on.
 	try func(ctx context.Context, p *Play, r *role) (bool, error)
 }{
 	{"an agent answers", func(ctx context.Context, p *Play, r *role) (bool, error) {
@@ -137,11 +137,10 @@ func writeAs(ctx context.Context, who *person, r *role) (bool, error) {
 	return true, err
 }
 
-// guess is the fencing token that somebody would try who read the run: nobody
-// but who claimed it is told.
+// guess returns the fencing token that an attacker who read the run would try. Only the claim returns the real one.
 func guess(run *fermata.Run) int64 { return cmp.Or(run.Token, int64(run.Attempt)) }
 
-// finishAs completes the current run with a fencing token, or one beside it.
+// finishAs completes the current run with a fencing token that is off by the given number.
 func (p *Play) finishAs(ctx context.Context, who *person, r *role, off int64) (bool, error) {
 	t := p.w.ledger.look(r.id)
 	if t.Run == "" {

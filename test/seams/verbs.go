@@ -14,26 +14,26 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// freeTool is a tool that a rule allows; any other is asked about.
+// freeTool is a tool that a rule allows. Any other tool needs an approval.
 const freeTool = "Look"
 
-// soon is the deadline of questions that time closes.
+// soon is the deadline of questions that a timeout closes.
 const soon = "1s"
 
-// view is what a verb is chosen by.
+// view is the state by which a verb is chosen.
 type view struct {
 	state   fermata.TaskState
 	reason  string
 	pending *fermata.Question
-	// agent is there and listens.
+	// agent is true if the agent is running and listens.
 	agent, deaf, parent bool
-	// claude is Claude Code, and its model may reply.
+	// claude is true if the agent is Claude Code and its model may reply.
 	claude bool
-	// held says that an answer can be taken back.
+	// held is true if an answer can be taken back.
 	held bool
-	// timedOut says that time closed a question of the task, answered that a person did.
+	// timedOut is true if a timeout closed a question of the task, answered if a person did.
 	timedOut, answered bool
-	// worker runs.
+	// worker is true if the worker runs.
 	worker, rough bool
 }
 
@@ -43,16 +43,16 @@ func (v view) paused() bool {
 }
 func (v view) stopped() bool { return v.ended() || v.paused() }
 
-// verb is something that can happen.
+// verb is an act or event that a step can have.
 type verb struct {
 	name string
 	// says is a sentence with a place for the task.
 	says     string
 	variants []string
-	// fits weighs how well it fits; 0 is not at all.
+	// fits returns a weight for how well the verb fits. 0 means not at all.
 	fits func(v view) int
 	act  func(p *Play, r *role, n int)
-	// world marks what happens to the machines, in rough worlds alone.
+	// world marks events on the machines, which happen only in rough worlds.
 	world bool
 }
 
@@ -63,8 +63,7 @@ func when(holds bool, weight int) int {
 	return 0
 }
 
-// verbs lists all that can happen. It is filled by init, since verbs print
-// themselves.
+// verbs lists all verbs. init fills it, because verbs print themselves.
 var verbs []verb
 
 func init() { verbs = slices.Concat(peopleVerbs, agentVerbs, claudeVerbs, worldVerbs) }
@@ -85,7 +84,7 @@ func verbNames() []string {
 	return names
 }
 
-// peopleVerbs are what people do.
+// peopleVerbs are the acts of people.
 var peopleVerbs = []verb{
 	{
 		name: "create", says: "A person creates %s", variants: []string{"ready", "ready", "put off for a second"},
@@ -207,7 +206,7 @@ func (p *Play) create(r *role, n int) {
 	})
 }
 
-// someone is alice or bob.
+// someone returns alice or bob.
 func (p *Play) someone(n int) *person {
 	if n%2 == 1 {
 		return p.w.bob
@@ -241,7 +240,7 @@ func (p *Play) clarify(r *role, n int) {
 	})
 }
 
-// answerTo makes an answer whose text is nowhere else.
+// answerTo makes an answer with a unique text.
 func (p *Play) answerTo(q *fermata.Question, yes bool) (fermata.Answer, string) {
 	text := p.w.word()
 	if q.Type != fermata.Approval {
@@ -254,7 +253,7 @@ func (p *Play) answerTo(q *fermata.Question, yes bool) (fermata.Answer, string) 
 	return a, text
 }
 
-// submit gives an answer and keeps what the server makes of it.
+// submit gives an answer and records the server's reply.
 func (p *Play) submit(r *role, who *person, q *fermata.Question, a fermata.Answer, text, step string) {
 	run := p.listening(r)
 	p.try(who, step, r, func(ctx context.Context) error {
@@ -331,7 +330,7 @@ func (p *Play) undo(r *role, _ int) {
 	p.c.note(func() { r.held, r.heldWord = "", nil })
 }
 
-// held returns the question to which alice can take her answer back, and the answer.
+// held returns the question for which alice can take her answer back, and the answer.
 func (p *Play) held(r *role) (question string, word *Word) {
 	p.c.note(func() { question, word = r.held, r.heldWord })
 	return question, word
@@ -353,13 +352,13 @@ func (p *Play) lateAnswer(r *role, _ int) {
 	})
 }
 
-// answerClosed gives an answer that comes too late. It must be refused.
+// answerClosed gives an answer that comes too late. The server must refuse it.
 func (p *Play) answerClosed(r *role, _ int) {
 	q := latest(p.questions(r), fermata.Answered)
 	if q == nil || q.Approvals != nil {
 		return
 	}
-	// The same decision again would be fine, so it is the other one.
+	// The same decision again would be accepted, so the answer is the opposite one.
 	a, text := p.answerTo(q, q.Resolution.Answer == fermata.Reject)
 	p.submit(r, p.w.bob, q, a, text, "answer of a closed question")
 }
@@ -382,8 +381,8 @@ func (p *Play) withdraw(r *role, _ int) {
 	}
 }
 
-// expire waits for a deadline that is near. One that is far was put off, and one that is
-// put off meanwhile is not waited for.
+// expire waits for a deadline that is near. It does not wait for a distant deadline, which a person has moved, nor for
+// one that a person moves meanwhile.
 func (p *Play) expire(r *role, _ int) {
 	q := p.question(r)
 	if q == nil || q.Deadline == nil || time.Until(*q.Deadline) > 10*time.Second {
@@ -473,7 +472,7 @@ func (p *Play) edit(r *role, _ int) {
 	})
 }
 
-// questions returns those of the task.
+// questions returns the questions of the task.
 func (p *Play) questions(r *role) []*fermata.Question {
 	all, _, err := p.w.admin.Questions(p.ctx, client.QuestionQuery{TaskID: r.id, Limit: 100})
 	if err != nil {
@@ -482,7 +481,7 @@ func (p *Play) questions(r *role) []*fermata.Question {
 	return all
 }
 
-// latest returns the youngest question with the status, or nil.
+// latest returns the newest question with the status, or nil.
 func latest(all []*fermata.Question, status fermata.QuestionStatus) *fermata.Question {
 	var found *fermata.Question
 	for _, q := range all {
@@ -493,7 +492,7 @@ func latest(all []*fermata.Question, status fermata.QuestionStatus) *fermata.Que
 	return found
 }
 
-// worldVerbs are what happens to the machines.
+// worldVerbs are events on the machines.
 var worldVerbs = []verb{
 	{
 		name: "kill-worker", says: "The worker is killed", world: true,
@@ -536,8 +535,7 @@ func (p *Play) killWorker(*role, int) {
 	p.w.workers.Add(1)
 }
 
-// stopWorker asks the worker to stop. One that has only just begun ends by the
-// signal itself.
+// stopWorker asks the worker to stop. A worker that has only just started is ended by the signal itself.
 func (p *Play) stopWorker(*role, int) {
 	if p.w.worker == nil {
 		return
@@ -552,8 +550,7 @@ func (p *Play) stopWorker(*role, int) {
 	p.w.workers.Add(1)
 }
 
-// restartServer ends the server in one way or the other, and starts it again
-// where it was.
+// restartServer ends the server in the given way, and starts it again at the same address.
 func (w *World) restartServer(end func(*process.Child)) {
 	w.Helper()
 	w.disturbed.Add(1)
@@ -562,7 +559,7 @@ func (w *World) restartServer(end func(*process.Child)) {
 	w.front.Set(w.server)
 }
 
-// agentVerbs are what agents do.
+// agentVerbs are the acts of agents.
 var agentVerbs = []verb{
 	{
 		name: "agent-prints", says: "The agent of %s prints a line",
@@ -641,7 +638,7 @@ func (p *Play) agentGates(r *role, n int) {
 
 func (p *Play) agentLooks(r *role, _ int) { p.gate(r, freeTool, map[string]any{}) }
 
-// gate lets the agent ask for leave.
+// gate makes the agent ask for permission.
 func (p *Play) gate(r *role, tool string, input any) {
 	l := p.agent(r)
 	if l == nil {
@@ -664,8 +661,7 @@ func (p *Play) gated(r *role, g Gate) {
 	p.c.note(func() { p.c.Gates = append(p.c.Gates, g) })
 }
 
-// stoppedNow tells how the task, or the run that is named, was stopped; "" when it
-// was not.
+// stoppedNow describes how the task or the given run was stopped, or returns "" if it was not.
 func (p *Play) stoppedNow(r *role, run string) string {
 	t := p.w.ledger.look(r.id)
 	switch state := p.w.ledger.runState(r.id, run); {

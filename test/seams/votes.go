@@ -7,16 +7,15 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Vote is what one person said on a question that needs several, and that the server
-// acknowledged without closing the question.
+// Vote is one person's vote on a question that needs several. The server acknowledged it without closing the question.
 type Vote struct {
 	Who, Task, Question string
-	// Text is in its comment, and nowhere else.
+	// Text is the comment of the vote. It is unique.
 	Text string
 }
 
-// votesCountOnce compares the acknowledged votes with those of the questions, and the
-// people who approved with how many were asked for.
+// votesCountOnce compares the acknowledged votes with those of the questions, and the number of approvals with the
+// required number.
 func votesCountOnce(c *Case) (how []string) {
 	for _, v := range c.Votes {
 		q := c.questionOf(&Word{Task: v.Task, Question: v.Question})
@@ -50,7 +49,7 @@ func timesKept(q *fermata.Question, text string) (n int) {
 	return n
 }
 
-// quorumProblem says what is wrong with the votes of a question, "" when nothing is.
+// quorumProblem describes the problem with the votes of a question, or returns "" if there is none.
 func quorumProblem(q *fermata.Question) string {
 	if q.Approvals == nil || q.Approvals.Required < 2 {
 		return ""

@@ -21,22 +21,22 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// slots is how many agents run at the same time, realSlots how many Claude Codes.
+// slots is how many agents run at the same time, realSlots how many of Claude Code.
 const (
 	slots     = 24
 	realSlots = 3
 )
 
-// Lease of the worker: long where nothing is killed, so that no heartbeat brings
-// by chance what should be brought at once.
+// Leases of the worker. calmLease is long, because nothing is killed: so no heartbeat delivers by chance what must be
+// delivered at once.
 const (
 	calmLease  = 10 * time.Minute
 	roughLease = 2 * time.Second
-	// realLease is longer, because a worker beside several Claude Codes is slow.
+	// realLease is longer, because a worker beside several Claude Code processes is slow.
 	realLease = 5 * time.Second
 )
 
-// person is somebody with a token.
+// person is a user or a program with a token.
 type person struct {
 	name  string
 	token string
@@ -55,25 +55,24 @@ type World struct {
 	server *process.Server
 	front  *process.Front
 	worker *process.Child
-	// serving and working are the tests as server and worker see them.
+	// serving and working are the test as the server and the worker see it.
 	serving, working *child
 
 	bell   *bell
 	ledger *ledger
 	stage  *stage
-	// admin made everybody else. alice and bob may decide, carol may only look on; agents
-	// and hands are the tokens of agents and of the worker, stranger is the one of another
-	// worker, eyes may only read.
+	// admin created the others. alice and bob may decide, carol may only watch. agents and hands are the tokens of
+	// agents and of the worker. stranger is the token of another worker. eyes may only read.
 	admin, alice, bob, carol, agents, hands, stranger, eyes *person
 
-	// claude is nil where agents are the tests' own.
+	// claude is nil if the agents are the tests' own.
 	claude *Claude
-	// titles finds tasks by their titles.
+	// titles maps the titles of tasks to their ids.
 	titles sync.Map
 
 	words atomic.Int64
 	keys  atomic.Int64
-	// workers counts how often one was started, and how often it ended.
+	// workers counts the starts and ends of workers.
 	workers atomic.Int64
 	// disturbed counts the faults so far.
 	disturbed atomic.Int64
@@ -84,17 +83,17 @@ type Kind int
 
 // Kinds of worlds.
 const (
-	// Calm is one in which nothing breaks.
+	// Calm is a world in which nothing breaks.
 	Calm Kind = iota
-	// Rough is one in which servers and workers are killed.
+	// Rough is a world in which servers and workers are killed.
 	Rough
-	// Real is a calm one whose agents are Claude Code.
+	// Real is a calm world whose agents are Claude Code.
 	Real
-	// RealRough is one of Claude Code in which servers and workers are killed.
+	// RealRough is a rough world whose agents are Claude Code.
 	RealRough
 )
 
-// String is the kind's name.
+// String returns the kind's name.
 func (k Kind) String() string {
 	return [...]string{"nothing breaks", "servers and workers are killed", "Claude Code", "Claude Code, servers and workers are killed"}[k]
 }
@@ -130,7 +129,7 @@ func (w *World) follow(e *fermata.Event) error {
 	return nil
 }
 
-// Puppet builds the agent of the tests.
+// Puppet builds the agent of the tests and returns its path.
 func Puppet(tb testing.TB) string {
 	tb.Helper()
 	out := filepath.Join(tb.TempDir(), "puppet")
@@ -142,8 +141,8 @@ func Puppet(tb testing.TB) string {
 	return out
 }
 
-// child is the test as a process sees it that ends before the test does: what it
-// wrote is shown only where it ran to the end.
+// child is the test as seen by a process that ends before the test does. The output of the process is shown only if the
+// process ran to the end of the test.
 type child struct {
 	testing.TB
 	over atomic.Bool
@@ -161,7 +160,7 @@ func (w *World) serve() {
 	w.server = process.Serve(w.serving, w.binary, w.database, "--listen", w.address)
 }
 
-// people makes a token for everybody.
+// people makes a token for each person.
 func (w *World) people() {
 	w.Helper()
 	human := func(name string, role fermata.Role, scopes ...fermata.Scope) *person {
@@ -188,8 +187,8 @@ func (w *World) token(n fermata.NewToken) *person {
 	return &person{n.Name, made.Secret, w.front.Client(w, made.Secret)}
 }
 
-// rules lets questions have short deadlines, answers be taken back for a second,
-// and one tool run without asking.
+// rules allows short deadlines of questions, answers that can be taken back for a second, and one tool that runs
+// without a question.
 func (w *World) rules() {
 	w.Helper()
 	policy, err := w.admin.Policy(w.Context())
@@ -230,7 +229,7 @@ func (w *World) startWorker() {
 	w.workers.Add(1)
 }
 
-// named keeps the title of a task, which is nowhere else.
+// named stores the title of a task. The title is unique.
 func (w *World) named(title, task string) {
 	w.titles.Store(title, task)
 	w.bell.ring()
@@ -247,8 +246,8 @@ func (w *World) titled(text string) (task string) {
 	return task
 }
 
-// until waits for a condition that a change of the ledger or of the stage may
-// bring about, and reports whether it came in time.
+// until waits for a condition that a change of the ledger or of the stage may make true, and reports whether it became
+// true in time.
 func (w *World) until(ctx context.Context, within time.Duration, holds func() bool) bool {
 	limit := time.NewTimer(within)
 	defer limit.Stop()
@@ -267,8 +266,8 @@ func (w *World) until(ctx context.Context, within time.Duration, holds func() bo
 	}
 }
 
-// atRest reports whether nothing moves the task on but what somebody does next:
-// its agent is there and waits for orders, or it is in no worker's hands.
+// atRest reports whether the task needs a new act to move on: its agent is running and waits for orders, or no worker
+// will take the task.
 func (w *World) atRest(task string) bool {
 	t := w.ledger.look(task)
 	switch {
@@ -284,7 +283,7 @@ func (w *World) atRest(task string) bool {
 	}
 }
 
-// databaseName is the name of the world's database.
+// databaseName returns the name of the world's database.
 func (w *World) databaseName() string {
 	if w.database[0] == "--database" {
 		return "PostgreSQL"
@@ -292,7 +291,7 @@ func (w *World) databaseName() string {
 	return "SQLite"
 }
 
-// room is the folder of the tests that play in such a world.
+// room returns the folder of the tests that play in such a world.
 func (w *World) room() string {
 	if w.claude != nil {
 		return "./test/seams/claude"
@@ -300,10 +299,10 @@ func (w *World) room() string {
 	return "./test/seams"
 }
 
-// word returns a text that nobody said before.
+// word returns a unique text.
 func (w *World) word() string { return fmt.Sprintf("word-%d-", w.words.Add(1)) }
 
-// refusalOf reads a problem.
+// refusalOf returns the error in a problem document.
 func refusalOf(status int, text []byte) error {
 	var p struct {
 		Code   fermata.Code `json:"code"`
@@ -315,8 +314,7 @@ func refusalOf(status int, text []byte) error {
 	return fermata.Errorf(p.Code, "%s", p.Detail)
 }
 
-// refused reports whether an error is a refusal of the rules: not a failure of
-// the server.
+// refused reports whether an error is a refusal by the rules, and not a failure of the server.
 func refused(err error) bool {
 	if err == nil || errors.Is(err, errAgentGone) {
 		return true

@@ -144,7 +144,7 @@ func cmdStart(ts *testscript.TestScript, args []string) {
 	s.background[args[0]] = p
 }
 
-// background returns the process that start named.
+// background returns the process that start began under the name.
 func background(ts *testscript.TestScript, name string) *program {
 	p := of(ts).background[name]
 	if p == nil {
@@ -208,8 +208,7 @@ func cmdWaitFor(ts *testscript.TestScript, args []string) {
 	of(ts).waitFor(ts, args[0], args[1])
 }
 
-// cmdAPI sends a request and prints the reply, which must be below 400 – or
-// not, where it is negated.
+// cmdAPI sends a request and prints the reply. Its status must be below 400, or at least 400 if the command is negated.
 func cmdAPI(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, len(args) == 2 || len(args) == 3, "api METHOD PATH [JSON]")
 	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
@@ -250,8 +249,8 @@ func cmdJSONVar(ts *testscript.TestScript, args []string) {
 	ts.Setenv(args[0], at(ts, args[1]))
 }
 
-// at returns what is at a place such as items.0.key of the JSON that was
-// printed last: a string as it is, anything else as JSON.
+// at returns the value at a path such as items.0.key in the JSON that was printed last. A string is returned as it is,
+// any other value as JSON.
 func at(ts *testscript.TestScript, path string) string {
 	var v any
 	if err := json.Unmarshal([]byte(ts.ReadFile("stdout")), &v); err != nil {
@@ -274,7 +273,7 @@ func at(ts *testscript.TestScript, path string) string {
 	return strings.TrimSpace(text.String())
 }
 
-// below returns what an object or a list has under a key; # is the length.
+// below returns the value of an object or a list under a key. # is the length.
 func below(v any, key string) (any, bool) {
 	switch v := v.(type) {
 	case map[string]any:

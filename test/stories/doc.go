@@ -1,8 +1,8 @@
-// Package stories runs whole stories on the real program, one a file of
-// testdata, on SQLite and on PostgreSQL. A story is what a person sees:
-// standard output, standard error and exit codes. It never looks inside.
+// Package stories runs whole stories on the real program, on SQLite and on
+// PostgreSQL. Each file of testdata is a story. A story checks only what a
+// person sees: standard output, standard error and exit codes.
 //
-// Beside the commands of testscript there are:
+// In addition to the commands of testscript there are:
 //
 //	serve [flag...]         start the server on a free port; sets FERMATA_URL and, on a first start, ADMIN and FERMATA_TOKEN
 //	stopserver, kill9, restart  end the server with SIGTERM or SIGKILL; start it again at the same address
@@ -19,12 +19,12 @@
 //	waitfor STATE ID        wait until a task or a question has the state
 //	waitfor TYPE ID         wait for an event of the type, such as question.escalated
 //	[!] api METHOD PATH [JSON]  send a request as the first admin
-//	json PATH [VALUE]       a place in the JSON that was printed last, and what is there
-//	jsonvar VAR PATH        what is there goes into a variable
-//	jsonlines N             every line printed last is JSON, at least N
+//	json PATH [VALUE]       the JSON that was printed last has the path, with the value
+//	jsonvar VAR PATH        the value at the path goes into a variable
+//	jsonlines N             the last output is N or more lines, each of them JSON
 //	mode FILE OCTAL         the permissions of a file
 //	screen NAME WxH CMD...  run a command on a terminal of that size
 //	keys NAME KEY...        press keys there, such as j, Enter, Space or a word
 //	size NAME WxH           change the size of the terminal
-//	[!] shows NAME PATTERN  wait until what is on the terminal matches; print it
+//	[!] shows NAME PATTERN  wait until the content of the terminal matches; print it
 package stories

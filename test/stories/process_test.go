@@ -15,14 +15,14 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// program is one that runs beside the story.
+// program is a program that runs beside the story.
 type program struct {
 	cmd         *exec.Cmd
 	out, errors *output
 	ended       chan struct{}
 }
 
-// launch starts a program. Whatever it writes to standard error also goes to log.
+// launch starts a program. Its standard error also goes to log.
 func launch(cmd *exec.Cmd, log io.Writer) (*program, error) {
 	p := &program{cmd: cmd, out: newOutput(nil), errors: newOutput(log), ended: make(chan struct{})}
 	out, err := process.NewPipe(p.out)
@@ -38,7 +38,7 @@ func launch(cmd *exec.Cmd, log io.Writer) (*program, error) {
 		return nil, err
 	}
 	go func() {
-		// How it ended is in ProcessState.
+		// ProcessState has the way in which it ended.
 		_ = cmd.Wait()
 		out.End()
 		failures.End()
@@ -57,7 +57,7 @@ func (p *program) finish(signal os.Signal) (int, error) {
 	return p.wait()
 }
 
-// wait waits for the end and returns the exit code, -1 after a signal.
+// wait waits for the end and returns the exit code, or -1 after a signal.
 func (p *program) wait() (int, error) {
 	late := time.NewTimer(patience.Limit())
 	defer late.Stop()
@@ -80,7 +80,7 @@ func (p *program) running() bool {
 	}
 }
 
-// output keeps what a program writes and tells when there is more.
+// output stores the output of a program and signals when there is more.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -118,8 +118,8 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// match waits until the output matches, and returns the submatches; nil when
-// it ends, or takes too long, without.
+// match waits until the output matches, and returns the submatches. It returns nil if the output ends without a match,
+// or if it takes too long.
 func (o *output) match(pattern *regexp.Regexp) []string {
 	late := time.NewTimer(patience.Limit())
 	defer late.Stop()

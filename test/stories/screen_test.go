@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// tmux runs tmux with a server of the script's own, and returns what it prints.
+// tmux runs tmux with a server for this script, and returns its output.
 func tmux(ts *testscript.TestScript, args ...string) (string, error) {
 	dir := ts.MkAbs(".tmux")
 	ts.Check(os.MkdirAll(dir, 0o700))
@@ -42,7 +42,7 @@ func cmdScreen(ts *testscript.TestScript, args []string) {
 	ts.Defer(func() { _, _ = tmux(ts, "kill-session", "-t", args[0]) })
 }
 
-// cmdKeys presses keys, by the names that tmux has for them.
+// cmdKeys presses keys, by their names in tmux.
 func cmdKeys(ts *testscript.TestScript, args []string) {
 	usage(ts, len(args) >= 2, "keys NAME KEY...")
 	if out, err := tmux(ts, append([]string{"send-keys", "-t", args[0]}, args[1:]...)...); err != nil {
@@ -59,8 +59,8 @@ func cmdSize(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// cmdShows waits until what is on a terminal matches – or, negated, until it
-// no longer does – and prints the screen.
+// cmdShows waits until the terminal matches, or until it does not match if the command is negated. Then it prints the
+// screen.
 func cmdShows(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, len(args) == 2, "[!] shows NAME PATTERN")
 	pattern, err := regexp.Compile("(?m)" + args[1])

@@ -23,7 +23,7 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// atOnce is how many stories run at the same time: they mostly wait.
+// atOnce is how many stories run at the same time. They mostly wait.
 const atOnce = "8"
 
 // folder holds the program that the stories run.
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(build(m))
 }
 
-// build makes the program once and runs the tests.
+// build builds the program once and runs the tests.
 func build(m *testing.M) int {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
@@ -57,7 +57,7 @@ func build(m *testing.M) int {
 	return m.Run()
 }
 
-// provide puts the program where the stories find it by its name.
+// provide puts the program at a path at which the stories find it by its name.
 func provide(path string) error {
 	if built := os.Getenv(process.BinaryEnv); built != "" {
 		return os.Symlink(built, path)
@@ -88,7 +88,7 @@ func TestPostgres(t *testing.T) {
 	})
 }
 
-// onlySQLite is the first line of stories that a second database would not change.
+// onlySQLite is the first line of stories whose result does not depend on the database.
 const onlySQLite = "# Runs on SQLite alone"
 
 // scripts returns the stories that run on a database.
@@ -115,7 +115,7 @@ func run(t *testing.T, database string, prepare func(*testscript.Env) error) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			// What is deferred last runs first: programs end before their schema goes.
+			// Deferred functions run in reverse order, so programs end before their schema is dropped.
 			if err := errors.Join(home(env), prepare(env)); err != nil {
 				return err
 			}
@@ -162,13 +162,13 @@ func home(env *testscript.Env) error {
 
 var schemas atomic.Int64
 
-// schema makes a schema for one story and returns the address that leads into it.
+// schema makes a schema for one story and returns the address that selects it.
 func schema(t *testing.T, env *testscript.Env, address string) (string, error) {
 	name := fmt.Sprintf("story_%d_%d", os.Getpid(), schemas.Add(1))
 	if err := execute(t.Context(), address, "CREATE SCHEMA "+name); err != nil {
 		return "", err
 	}
-	// The context of the test has ended when this runs.
+	// The context of the test has ended when this function runs.
 	env.Defer(func() {
 		if err := execute(context.Background(), address, "DROP SCHEMA "+name+" CASCADE"); err != nil {
 			t.Error(err)

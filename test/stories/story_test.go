@@ -22,15 +22,15 @@ import (
 // storyKey is the key of the story in the values of a script.
 type storyKey struct{}
 
-// story is what runs beside a script.
+// story holds the processes that run beside a script.
 type story struct {
 	folder string
 	server *program
-	// address is where the server of the story listens, whenever it runs.
+	// address is the address of the story's server, whenever it runs.
 	address string
-	// args are those of the last start.
+	// args are the arguments of the last start.
 	args []string
-	// signedIn says that the first admin's token was shown.
+	// signedIn is true once the first admin's token was shown.
 	signedIn   bool
 	workers    []*program
 	background map[string]*program
@@ -44,7 +44,7 @@ func of(ts *testscript.TestScript) *story {
 	return s
 }
 
-// end ends what still runs: workers first, which leave their agents behind otherwise.
+// end ends the running processes: workers first, because they would leave their agents behind otherwise.
 func (s *story) end() {
 	for _, p := range s.workers {
 		_, _ = p.finish(syscall.SIGTERM)
@@ -69,7 +69,7 @@ func (s *story) launch(ts *testscript.TestScript, log string, args ...string) *p
 	return p
 }
 
-// command is a command with the folder and the environment of the script.
+// command returns a command with the folder and the environment of the script.
 func (s *story) command(ts *testscript.TestScript, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.Background(), name, args...)
 	cmd.Dir = ts.MkAbs(".")
@@ -115,14 +115,14 @@ func (s *story) serve(ts *testscript.TestScript) {
 	ts.Check(err)
 }
 
-// client is the first admin's.
+// client returns a client of the first admin.
 func (s *story) client(ts *testscript.TestScript) *client.Client {
 	c, err := client.New(ts.Getenv("FERMATA_URL"), ts.Getenv("ADMIN"))
 	ts.Check(err)
 	return c
 }
 
-// finish ends a process with a signal, and fails where its exit code is not the one.
+// finish ends a process with a signal, and fails if its exit code is not want.
 func finish(ts *testscript.TestScript, what string, p *program, signal os.Signal, want int) {
 	if p == nil || !p.running() {
 		ts.Fatalf("the %s does not run", what)
@@ -133,7 +133,7 @@ func finish(ts *testscript.TestScript, what string, p *program, signal os.Signal
 	}
 }
 
-// errReached ends a stream that has shown what was waited for.
+// errReached ends a stream that has shown the expected event.
 var errReached = errors.New("reached")
 
 // waitTask follows the events until the task has the state.
@@ -157,8 +157,7 @@ func waitTask(ctx context.Context, c *client.Client, id, want string) error {
 	return fmt.Errorf("the task is %s (%s): %w", t.State, t.Summary, err)
 }
 
-// waitEvent follows all events until there is one of the type on the task or
-// the question.
+// waitEvent follows all events until there is one of the type about the task or the question.
 func waitEvent(ctx context.Context, c *client.Client, id, want string) error {
 	q := client.StreamQuery{FromStart: true, Types: []fermata.EventType{fermata.EventType(want)}}
 	err := c.Stream(ctx, q, func(e *fermata.Event) error {
@@ -204,8 +203,8 @@ func (s *story) waitFor(ts *testscript.TestScript, want, id string) {
 	}
 }
 
-// until calls try until it succeeds, or the patience of tests ends. Whatever can be waited for
-// by an event is waited for with waitfor; this is for files and logs.
+// until calls try until it succeeds, or until the time limit of tests. Use waitfor if an event announces the change;
+// this is for files and logs.
 func until(try func() error) error {
 	var err error
 	patience.Until(func() bool {

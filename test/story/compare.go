@@ -24,7 +24,7 @@ func Events(c *client.Client) ([]*fermata.Event, error) {
 	}
 }
 
-// Recheck reads every question whose end was acknowledged since the last look.
+// Recheck reads every question whose end was acknowledged since the last Recheck.
 func (s *Story) Recheck() {
 	s.tb.Helper()
 	s.mu.Lock()
@@ -46,7 +46,7 @@ func (s *Story) Recheck() {
 	}
 }
 
-// told is what the events say.
+// told is the story according to the events.
 type told struct {
 	asked   map[string]int
 	ends    map[string][]end
@@ -104,7 +104,7 @@ func (s *Story) endIn(e *fermata.Event) end {
 	return end{string(status), value}
 }
 
-// compare holds the events against the log.
+// compare compares the events with the log.
 func (s *Story) compare(events []*fermata.Event) {
 	s.tb.Helper()
 	x := s.read(events)
@@ -125,7 +125,7 @@ func (s *Story) compare(events []*fermata.Event) {
 		len(s.tasks), len(x.asked), len(x.claims), lost, len(events), s.Acknowledged.Load(), s.front.Repeated.Load(), s.front.Refused.Load())
 }
 
-// compareQuestions: each was asked once and closed once, as acknowledged.
+// compareQuestions checks that each question was asked once and closed once, as acknowledged.
 func (s *Story) compareQuestions(x told) {
 	s.tb.Helper()
 	for id := range s.asked {
@@ -156,8 +156,8 @@ func (s *Story) compareQuestions(x told) {
 	}
 }
 
-// compareRuns: each task is done once, and was claimed once to begin with, once
-// for each end of a question, and once for each lease that was lost.
+// compareRuns checks that each task is done once. It was claimed once to begin with, once for each end of a question,
+// and once for each lost lease.
 func (s *Story) compareRuns(x told) {
 	s.tb.Helper()
 	for id := range s.tasks {
@@ -182,7 +182,7 @@ func (s *Story) compareRuns(x told) {
 	}
 }
 
-// compareStream: the stream brought every event once, in order.
+// compareStream checks that the stream brought every event once, in order.
 func (s *Story) compareStream(events []*fermata.Event) {
 	s.tb.Helper()
 	for i, got := range s.seen {

@@ -1,4 +1,3 @@
-// Package story is a load of workers and people that keep a log of their own:
-// of everything that a server acknowledged. However the servers were treated
-// meanwhile, what they hold at the end must agree with that log.
+// Package story is a load of workers and people that keep their own log of everything that a server acknowledged.
+// Whatever happens to the servers meanwhile, their final data must agree with that log.
 package story

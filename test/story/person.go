@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// answer lets a person answer what comes, and withdraw a question now and then.
+// answer makes a person answer questions, and now and then cancel one.
 func (s *Story) answer(c *client.Client, handle string) {
 	for n := 0; ; n++ {
 		var id string
@@ -38,8 +38,7 @@ func (s *Story) answer(c *client.Client, handle string) {
 	}
 }
 
-// closed notes how a question closed, as a server said it. All that servers
-// ever say about a question must be the same.
+// closed records how a question closed, according to a server. Everything that servers say about a question must agree.
 func (s *Story) closed(id string, want, said end) {
 	s.noted(func(l *log) {
 		if said != want {

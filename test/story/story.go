@@ -14,11 +14,11 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// How much load there is.
+// The amount of load.
 const (
 	workers = 8
 	people  = 6
-	// open is how many tasks are under way at the same time.
+	// open is how many tasks are in progress at the same time.
 	open = 32
 )
 
@@ -35,8 +35,7 @@ type Story struct {
 	ctx  context.Context
 	stop context.CancelFunc
 	wg   sync.WaitGroup
-	// slots holds a place for each task that is under way; questions those that
-	// somebody is to answer.
+	// slots holds a place for each task in progress. questions holds the questions that a person has to answer.
 	slots     chan struct{}
 	questions chan string
 	creating  context.Context
@@ -46,19 +45,18 @@ type Story struct {
 	log
 }
 
-// log is what was acknowledged.
+// log holds what was acknowledged.
 type log struct {
 	tasks map[string]bool
-	// asked are questions that the end of a run opened; ends is how one closed.
+	// asked holds the questions that the end of a run opened. ends holds how each closed.
 	asked map[string]bool
 	ends  map[string]end
-	// fresh are the ends since the last look.
+	// fresh holds the ends since the last Recheck.
 	fresh []string
-	// claims are runs that workers were given, with the task; finished are those
-	// that ended with a result.
+	// claims maps the runs that workers were given to their tasks. finished holds the runs that ended with a result.
 	claims   map[string]string
 	finished map[string]bool
-	// handed are the runs that were given a question's end, and which.
+	// handed maps a question to the runs that were handed its end.
 	handed map[string][]handed
 	done   map[string]bool
 	seen   []seen
@@ -115,15 +113,14 @@ func (s *Story) token(n fermata.NewToken) *client.Client {
 	return s.front.Client(s.tb, t.Secret)
 }
 
-// fault reports what must never happen. An error after the end of the story is
-// none.
+// fault fails the test, unless the story has ended.
 func (s *Story) fault(format string, args ...any) {
 	if s.ctx.Err() == nil {
 		s.tb.Errorf(format, args...)
 	}
 }
 
-// create keeps as many tasks under way as there are slots.
+// create keeps as many tasks in progress as there are slots.
 func (s *Story) create() {
 	for n := 0; ; n++ {
 		select {
@@ -141,7 +138,7 @@ func (s *Story) create() {
 	}
 }
 
-// noted writes what was acknowledged into the log.
+// noted writes acknowledged facts into the log.
 func (s *Story) noted(write func(*log)) {
 	s.mu.Lock()
 	write(&s.log)
@@ -149,8 +146,7 @@ func (s *Story) noted(write func(*log)) {
 	s.Acknowledged.Add(1)
 }
 
-// follow reads the stream of events from its beginning, over all its
-// interruptions.
+// follow reads the stream of events from its beginning, across all interruptions.
 func (s *Story) follow() {
 	err := s.admin.Stream(s.ctx, client.StreamQuery{FromStart: true}, func(e *fermata.Event) error {
 		s.mu.Lock()
@@ -163,7 +159,7 @@ func (s *Story) follow() {
 	}
 }
 
-// Flow waits until the servers have acknowledged so many changes more.
+// Flow waits until the servers have acknowledged n more changes.
 func (s *Story) Flow(n int) {
 	s.tb.Helper()
 	until := s.Acknowledged.Load() + int64(n)
@@ -172,7 +168,7 @@ func (s *Story) Flow(n int) {
 	})
 }
 
-// End lets the load run dry and stops it.
+// End lets the tasks in progress end, and stops the load.
 func (s *Story) End() {
 	s.tb.Helper()
 	s.enough()

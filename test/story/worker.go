@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// Leases of the load's workers in seconds. Those that hold a task to its end
-// have a long one, so that a lease is lost only by a worker that leaves.
+// Leases of the load's workers, in seconds. A worker that holds a task to its end has a long one, so that a lease is
+// lost only if a worker leaves.
 const (
 	longLease  = 300
 	shortLease = 1
@@ -37,7 +37,7 @@ func (s *Story) work(c *client.Client, name string) {
 	}
 }
 
-// claimed notes what a worker was given. No other may have been given the run.
+// claimed records the run that a worker was given. No other worker may have been given the same run.
 func (s *Story) claimed(claim *fermata.Claim) {
 	s.noted(func(l *log) {
 		if _, twice := l.claims[claim.Run.ID]; twice {
@@ -56,7 +56,7 @@ type step struct {
 	Asked int `json:"asked"`
 }
 
-// run plays an agent: it asks up to twice, a run for each, and completes.
+// run plays an agent: it asks up to twice, in a run each, and completes.
 func (s *Story) run(c *client.Client, claim *fermata.Claim) {
 	var at step
 	if len(claim.Context.Checkpoint) > 0 {
@@ -93,7 +93,7 @@ func (s *Story) run(c *client.Client, claim *fermata.Claim) {
 		<-s.slots
 		return
 	}
-	// Some questions reach two people at once.
+	// Some questions reach two people at the same time.
 	s.questions <- t.PendingQuestionID
 	if s.random.Chance(25) {
 		s.questions <- t.PendingQuestionID

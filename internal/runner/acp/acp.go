@@ -12,14 +12,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// Name is what tasks call this runner.
+// Name is this runner's name in tasks.
 const Name = "acp"
 
 // DefaultWait is how long an agent that asks is kept alive for the answer.
 const DefaultWait = time.Minute
 
-// Desk is the worker's side of a run: the same type as worker.Desk, which says
-// what it promises.
+// Desk is the worker's side of a run. It is the same type as worker.Desk, which documents its methods.
 type Desk = interface {
 	Dir() string
 	Log() io.Writer
@@ -28,31 +27,30 @@ type Desk = interface {
 	KeepSession(s fermata.Session)
 }
 
-// Asker asks people on behalf of an agent. The client of the server is one.
+// Asker asks people on behalf of an agent. The client of the server implements it.
 type Asker interface {
-	// Gate says whether a call of a tool may run, or which question decides that.
+	// Gate returns whether a tool call may run, or which question decides that.
 	Gate(ctx context.Context, call fermata.GateCall) (*fermata.GateVerdict, error)
 	// Ask asks a question in a task.
 	Ask(ctx context.Context, taskID string, a fermata.Ask) (*fermata.Question, error)
-	// WaitQuestion returns the question as soon as it is closed, or as it is when
-	// the wait is over.
+	// WaitQuestion returns the question as soon as it is closed, or in its state at the end of the wait.
 	WaitQuestion(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error)
 }
 
 // Options say which agent is run and how.
 type Options struct {
 	agent.Options
-	// Asker asks people. Without one, nothing that needs permission is permitted.
+	// Asker asks people. If it is nil, every call that needs permission is refused.
 	Asker Asker
-	// Wait is how long an agent that asks is kept alive for the answer; 0 means
-	// [DefaultWait], less than 0 not at all.
+	// Wait is how long an agent that asks is kept alive for the answer. 0 means [DefaultWait], less than 0 means not at
+	// all.
 	Wait time.Duration
-	// AllowUnknown lets the runner run a program that is not known to ask before it acts. It is for programs in a sandbox,
-	// and for those that whoever starts the worker trusts.
+	// AllowUnknown lets the runner run a program that is not known to ask before it acts. It is for programs in a
+	// sandbox, and for those that the person who starts the worker trusts.
 	AllowUnknown bool
 }
 
-// Runner runs agents that speak the protocol. It is safe for concurrent use.
+// Runner runs agents that speak the Agent Client Protocol. It is safe for concurrent use.
 type Runner struct{ opts Options }
 
 // New returns a runner.
@@ -62,10 +60,10 @@ func New(o Options) *Runner {
 	return &Runner{opts: o}
 }
 
-// Name returns the name by which tasks call for it.
+// Name returns the runner's name in tasks.
 func (r *Runner) Name() string { return Name }
 
-// Run talks with the agent until it is done, failed, or waits for a person.
+// Run talks with the agent until it is done, has failed, or waits for a person.
 func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
 	if ctx.Err() != nil {
 		return fermata.Finish{}, context.Cause(ctx)
@@ -100,7 +98,7 @@ const (
 	beganSetting   = "began"
 )
 
-// command is the agent's command on one line.
+// command returns the agent's command on one line.
 func (r *Runner) command() string {
 	return strings.Join(append([]string{r.opts.Program}, r.opts.ExtraArgs...), " ")
 }

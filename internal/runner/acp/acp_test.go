@@ -22,7 +22,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// standInOptions run the stand-in.
+// standInOptions returns options that run the stand-in.
 func standInOptions(t *testing.T, does string, grace time.Duration, env ...string) acp.Options {
 	t.Helper()
 	self, err := os.Executable()

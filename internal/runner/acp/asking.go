@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// Names of known programs, as far as their settings and tools differ.
+// Names of known programs whose settings and tools need special treatment.
 const (
 	openCodeName = "opencode"
 	claudeName   = "claude"
@@ -22,7 +22,7 @@ type agentInfo struct {
 	Name string `json:"name"`
 }
 
-// knownProgram is the name of a program whose tools are known; empty is none.
+// knownProgram returns the name of a program whose tools are known, or "".
 func (a agentInfo) knownProgram() string {
 	name := strings.ToLower(a.Name)
 	switch {
@@ -37,7 +37,7 @@ func (a agentInfo) knownProgram() string {
 	}
 }
 
-// modes are what a session may do without asking, in the program's words.
+// modes are the session's modes of the program: each says what the session may do without asking.
 type modes struct {
 	Modes *struct {
 		Current   string `json:"currentModeId"`
@@ -47,13 +47,11 @@ type modes struct {
 	} `json:"modes"`
 }
 
-// askingMode is the mode in which Claude Code and Gemini CLI ask about every call that
-// acts.
+// askingMode is the mode in which Claude Code and Gemini CLI ask about every call that acts.
 const askingMode = "default"
 
-// setAsking puts the session into the mode in which it asks, whatever the user's own
-// settings begin it in. A program without such a mode is left as it is: its calls are
-// watched all the same.
+// setAsking switches the session to the mode in which it asks, whatever mode the user's own settings begin it in. A
+// program without such a mode is left as it is: its calls are watched all the same.
 func (c *conversation) setAsking(ctx context.Context, m modes) error {
 	if m.Modes == nil || m.Modes.Current == askingMode {
 		return nil
@@ -73,16 +71,15 @@ func (c *conversation) setAsking(ctx context.Context, m modes) error {
 	return nil
 }
 
-// claudeAsks are the tools about which Claude Code has to ask. A rule that asks wins
-// over one that allows, whoever wrote that.
+// claudeAsks are the tools about which Claude Code has to ask. A rule that asks overrides any rule that allows.
 var claudeAsks = []string{"Bash", "PowerShell", "Edit", "MultiEdit", "Write", "NotebookEdit", "WebFetch", "WebSearch", "KillShell", "Monitor"}
 
-// claudeHook is a hook of Claude Code for all other tools that may act, those of MCP
-// servers among them: it sends each call to the permission dialog, which is the gate.
+// claudeHook is a hook of Claude Code for all other tools that may act, including those of MCP servers. It sends each
+// call to the permission dialog, which is the gate.
 const claudeHook = `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}'`
 
-// sessionMeta is what claude-agent-acp takes from its client for Claude Code. Other
-// programs do not read it.
+// sessionMeta returns the settings that claude-agent-acp accepts from its client for Claude Code. Other programs ignore
+// them.
 func sessionMeta() map[string]any {
 	type object = map[string]any
 	return object{"claudeCode": object{"options": object{

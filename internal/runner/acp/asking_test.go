@@ -8,13 +8,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// claimOf is a claim of a task.
+// claimOf returns a claim of a task.
 func claimOf() *fermata.Claim {
 	return &fermata.Claim{Task: &fermata.Task{ID: "task_1"}, Run: &fermata.Run{ID: "run_1"}}
 }
 
-// What opencode is given lets nothing act unasked, whatever stands there already, and
-// the last word on a tool is always ours.
+// No configuration of opencode lets it act without asking, and Fermata's rule for a tool always comes last.
 func TestOpenCodeIsToldToAsk(t *testing.T) {
 	t.Parallel()
 	const ours = `{"*_*":"ask","fermata_*":"allow","bash":"ask","edit":"ask","webfetch":"ask","websearch":"ask","codesearch":"ask","external_directory":"ask","doom_loop":"ask","task":"deny"}`
@@ -42,8 +41,7 @@ func TestOpenCodeIsToldToAsk(t *testing.T) {
 	}
 }
 
-// A permission that is passed on to opencode comes after every other one, so it is told
-// to ask, too.
+// A permission in opencode's environment overrides every other one, so Fermata adds its rules there, too.
 func TestEnvironmentAsks(t *testing.T) {
 	t.Parallel()
 	env, err := environ(agent.Options{SetEnv: []string{contentEnv + `={"model":"a/b"}`, permissionEnv + `={"bash":"allow"}`}}, claimOf())
@@ -61,8 +59,8 @@ func TestEnvironmentAsks(t *testing.T) {
 	}
 }
 
-// A program that does not ask about its own tools for plans and lists is not stopped for
-// them; the same name means nothing where the program is not known.
+// A program is not stopped for its own tools for plans and lists, about which it does not ask. If the program is not
+// known, the same tool names mean nothing.
 func TestWhatActs(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -19,8 +19,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// conversation is one run: a connection to the agent, one session, and as many
-// turns as it takes.
+// conversation is one run: a connection to the agent, one session, and one or more turns.
 type conversation struct {
 	r       *Runner
 	claim   *fermata.Claim
@@ -29,22 +28,22 @@ type conversation struct {
 	program *program
 	conn    *acp.Connection
 	session *session
-	// began is when the session did.
+	// began is the time at which the session began.
 	began string
-	// forgets says that the agent drops a turn from its session when it is cancelled.
+	// forgets is true if the agent drops a cancelled turn from its session.
 	forgets bool
-	// asked gets the question for which the agent has to stop.
+	// asked gets the id of the question for which the agent has to stop.
 	asked chan string
-	// asking holds one token: people are asked one thing at a time.
+	// asking holds one token, so that people are asked one question at a time.
 	asking chan struct{}
 	// prompted gets a token when a prompt was written.
 	prompted chan struct{}
-	// refused holds the actions that people refused since the last run; each is
-	// refused once more without asking.
+	// refused holds the hashes of the actions that people refused since the last run. Each is refused once more without
+	// asking.
 	refused map[string]bool
 
 	mu sync.Mutex
-	// turn is cancelled when the agent is to stop what it does.
+	// turn is cancelled when the agent has to stop its turn.
 	turn context.Context //nolint:containedctx // requests of the agent belong to the turn in which they come
 	mail mail
 }
@@ -61,8 +60,8 @@ func newConversation(r *Runner, claim *fermata.Claim, desk Desk) *conversation {
 	return c
 }
 
-// start connects to the agent and launches it. The folder is the run's: in it, hooks that
-// were installed for a desk leave the gate to this runner.
+// start connects to the agent and launches it. The folder is the run's. By it, hooks that a person installed for their
+// own sessions know that they must leave the gate to this runner.
 func (c *conversation) start(ctx context.Context, folder string) error {
 	env, err := environ(c.r.opts.Options, c.claim)
 	if err != nil {
@@ -78,7 +77,7 @@ func (c *conversation) start(ctx context.Context, folder string) error {
 	c.conn = acp.NewConnection(c.serve, pen{stdinEnd, c.prompted}, in)
 	c.conn.SetLogger(slog.New(slog.DiscardHandler))
 	go func() {
-		// Where the library ends the connection by itself, nobody must wait for it to read.
+		// If the library ends the connection by itself, the program must not block on a write.
 		<-c.conn.Done()
 		in.Close() //nolint:errcheck // a pipe
 	}()
@@ -89,14 +88,14 @@ func (c *conversation) start(ctx context.Context, folder string) error {
 	return nil
 }
 
-// end waits until nothing of the agent is left.
+// end waits until no process of the agent is left.
 func (c *conversation) end(ctx context.Context) {
 	c.program.leave(c.patience(ctx), process.Hurried(ctx))
 	<-c.conn.Done()
 	c.session.log.flush()
 }
 
-// hold talks with the agent until the run has come to something.
+// hold talks with the agent until the run has a result.
 func (c *conversation) hold(ctx context.Context) fermata.Finish {
 	prompt, err := c.open(ctx)
 	if err != nil {
@@ -132,14 +131,14 @@ func (c *conversation) hold(ctx context.Context) fermata.Finish {
 	}
 }
 
-// ungated is the end of a run in which the agent acted against the gate.
+// ungated returns the result of a run in which the agent acted against the gate.
 func (c *conversation) ungated(what string) fermata.Finish {
 	c.program.stop()
 	return agent.Failed("A call of the agent ran that no gate permitted, so nothing keeps its tools from running: %s. It was stopped. "+
 		"Take out of the agent's own settings what lets it act without asking (docs/worker.md, What the gate sees).", what)
 }
 
-// noteTold says that the agent took a prompt with what it tells.
+// noteTold records that the agent accepted a prompt, and so was told its contents.
 func (c *conversation) noteTold(told []*fermata.ResumeContext) {
 	for _, rc := range told {
 		if rc != nil {
@@ -148,13 +147,13 @@ func (c *conversation) noteTold(told []*fermata.ResumeContext) {
 	}
 }
 
-// finish is the end of a run that went well.
+// finish returns the result of a run that went well.
 func (c *conversation) finish(result fermata.Result) fermata.Finish {
 	said := c.session.lastMessage()
 	return fermata.Finish{Result: result, Summary: agent.Summary(said), Details: agent.Whole(said)}
 }
 
-// failure is the end of a run in which the agent failed.
+// failure returns the result of a run in which the agent failed.
 func (c *conversation) failure(ctx context.Context, err error) fermata.Finish {
 	if ctx.Err() != nil {
 		return fermata.Finish{}
@@ -166,7 +165,7 @@ func (c *conversation) failure(ctx context.Context, err error) fermata.Finish {
 	default:
 	}
 	if over {
-		// The connection ended with the program, or the program has nothing to do without it.
+		// The connection ended with the program, or the program cannot work without it.
 		c.end(ctx)
 		if c.program.state == nil {
 			return fermata.Finish{}
@@ -176,7 +175,7 @@ func (c *conversation) failure(ctx context.Context, err error) fermata.Finish {
 	return agent.Failed("The agent failed: %s", problem(err))
 }
 
-// problem says what is wrong in the words of the agent.
+// problem returns the text of an error in the agent's own words.
 func problem(err error) string {
 	var e *acp.RequestError
 	if !errors.As(err, &e) {
@@ -191,7 +190,7 @@ func problem(err error) string {
 	return text
 }
 
-// tell makes one prompt of what people wrote.
+// tell returns the news as one prompt.
 func (c *conversation) tell(news []*fermata.ResumeContext) string {
 	var texts []string
 	for _, rc := range news {
@@ -200,16 +199,16 @@ func (c *conversation) tell(news []*fermata.ResumeContext) string {
 	return strings.Join(texts, "\n")
 }
 
-// taken is what came of a turn.
+// taken is the result of a turn.
 type taken struct {
 	reason acp.StopReason
-	// asked is the question for which the agent was stopped.
+	// asked is the id of the question for which the agent was stopped.
 	asked string
 	err   error
 }
 
-// take takes one turn. The agent is stopped when it has to wait for a person, when
-// a person interrupts, and when ctx ends.
+// take takes one turn. The agent is stopped when it has to wait for a person, when a person interrupts, and when ctx
+// ends.
 func (c *conversation) take(ctx context.Context, prompt string) taken {
 	turn, stop := context.WithCancel(ctx)
 	defer stop()
@@ -266,12 +265,12 @@ func (c *conversation) take(ctx context.Context, prompt string) taken {
 	}
 }
 
-// writeTime is how long an agent that forgets may take to write down what it was told last.
+// writeTime is how long an agent that forgets cancelled turns may take to save the last prompt.
 const writeTime = 100 * time.Millisecond
 
-// halt ends a turn for a question. The channel tells when the program must not be
-// waited for any longer. An agent that forgets a cancelled turn is not asked to
-// cancel it: its program is ended with what its session has by then.
+// halt ends a turn for a question. The returned channel fires when the program must be stopped. If the agent would
+// forget a cancelled turn, the turn is not cancelled: the program is stopped with the session in the state that it has
+// by then.
 func (c *conversation) halt(ctx context.Context, stop context.CancelFunc) <-chan time.Time {
 	if c.forgets {
 		return time.After(writeTime)
@@ -281,7 +280,7 @@ func (c *conversation) halt(ctx context.Context, stop context.CancelFunc) <-chan
 	return time.After(c.r.opts.Grace)
 }
 
-// askedMeanwhile is a question that was asked as the turn ended.
+// askedMeanwhile returns the id of a question that was asked as the turn ended, or "".
 func (c *conversation) askedMeanwhile() string {
 	select {
 	case id := <-c.asked:
@@ -299,12 +298,12 @@ func (c *conversation) setTurn(turn context.Context) {
 	c.turn = turn
 }
 
-// prompt starts a turn; its end comes on the channel. When it returns, the prompt
-// was written, so that nothing can overtake it.
+// prompt starts a turn and returns a channel for its end. When prompt returns, the prompt was written, so no later
+// message can overtake it.
 func (c *conversation) prompt(ctx context.Context, text string) <-chan taken {
 	ends, ended := make(chan taken, 1), make(chan struct{})
 	go func() {
-		// The turn is cancelled in the protocol's way, never by giving up the request.
+		// The turn is cancelled by the protocol's own message, never by giving up the request.
 		res, err := acp.SendRequest[acp.PromptResponse](c.conn, context.WithoutCancel(ctx), acp.AgentMethodSessionPrompt, acp.PromptRequest{
 			SessionId: c.session.id(), Prompt: []acp.ContentBlock{acp.TextBlock(agent.Plain(text))},
 		})
@@ -319,8 +318,8 @@ func (c *conversation) prompt(ctx context.Context, text string) <-chan taken {
 	return ends
 }
 
-// cancel asks the agent to end its turn. An agent that does not read is not waited
-// for: it is cut off when its program is stopped.
+// cancel asks the agent to end its turn. It does not wait for an agent that does not read: such an agent is cut off
+// when its program is stopped.
 func (c *conversation) cancel(ctx context.Context) {
 	c.session.cancel()
 	sent := make(chan struct{})
@@ -336,13 +335,13 @@ func (c *conversation) cancel(ctx context.Context) {
 	}
 }
 
-// patience is how long a step of ending is waited for: less where the cause for which
-// ctx ended leaves the agent less time.
+// patience returns how long to wait for one step of ending. It is shorter if the cause for which ctx ended shortens the
+// grace.
 func (c *conversation) patience(ctx context.Context) time.Duration {
 	return process.GraceOf(ctx, c.r.opts.Grace) / 4
 }
 
-// pen writes to the agent, and tells when a prompt was written.
+// pen writes to the agent, and signals when a prompt was written.
 type pen struct {
 	io.Writer
 	prompted chan struct{}
@@ -350,7 +349,7 @@ type pen struct {
 
 var promptMark = []byte(`"method":"` + acp.AgentMethodSessionPrompt + `"`)
 
-// Write takes one message.
+// Write writes one message.
 func (p pen) Write(message []byte) (int, error) {
 	n, err := p.Writer.Write(message)
 	if bytes.Contains(message, promptMark) {

@@ -14,23 +14,21 @@ type elicitation struct {
 	Schema  json.RawMessage `json:"requestedSchema"`
 }
 
-// reply is what the agent gets: accept with the content, decline or cancel.
+// reply is the reply to the agent: accept with the content, decline or cancel.
 type reply struct {
 	Action  string         `json:"action"`
 	Content map[string]any `json:"content,omitempty"`
 }
 
-// cancelled says that there is no answer. It is also what the agent gets when time
-// ran out: nobody declined.
+// cancelled means that there is no answer. The agent also gets it after a timeout, because no person declined.
 var cancelled = reply{Action: "cancel"}
 
-// marker is the state of a question that was an elicitation. It comes back with
-// the answer.
+// marker is the state of a question that came from an elicitation. It comes back with the answer.
 type marker struct {
 	Elicitation string `json:"acp_elicitation"`
 }
 
-// elicited is the digest of the elicitation that a question was; empty for others.
+// elicited returns the digest of the elicitation that a question came from, or "" for other questions.
 func elicited(state json.RawMessage) string {
 	var m marker
 	if len(state) == 0 || json.Unmarshal(state, &m) != nil {
@@ -65,7 +63,7 @@ func (c *conversation) elicit(ctx context.Context, e *elicitation) reply {
 	return c.fillIn(ctx, f, digest)
 }
 
-// fillIn asks and waits.
+// fillIn asks the question and waits for the answer.
 func (c *conversation) fillIn(ctx context.Context, f *form, digest string) reply {
 	ask := f.ask()
 	ask.DedupeKey, ask.RunID = "acp:"+digest, c.claim.Run.ID

@@ -43,15 +43,15 @@ func TestAFormIsFilledInLater(t *testing.T) {
 	w.want(task.ID, fermata.TaskDone, `{"colour":"b","the count":3}`)
 }
 
-// The worker hears of the answer while the request that asks is under way. The answer is the result of the elicitation;
-// it does not interrupt the agent.
+// The worker gets the answer while the request that asks is under way. The answer is the result of the elicitation. It
+// does not interrupt the agent.
 func TestAFormIsFilledInAtOnce(t *testing.T) {
 	t.Parallel()
 	wantAskedOnce(t, &quickPerson{inbox: make(chan *fermata.ResumeContext)})
 }
 
 // A message interrupts the elicitation, and the person answers before the agent elicits again. The agent gets this
-// answer, and nobody is asked a second time.
+// answer, and the person is not asked a second time.
 func TestAFormIsFilledInAfterAMessage(t *testing.T) {
 	t.Parallel()
 	wantAskedOnce(t, &quickPerson{
@@ -60,7 +60,7 @@ func TestAFormIsFilledInAfterAMessage(t *testing.T) {
 	})
 }
 
-// wantAskedOnce lets the agent elicit. The person is asked once, and the agent gets the answer.
+// wantAskedOnce lets the agent elicit. It wants the person to be asked once, and the agent to get the answer.
 func wantAskedOnce(t *testing.T, p *quickPerson) {
 	t.Helper()
 	o := standInOptions(t, elicits, 10*time.Second, sessionsEnv+"="+t.TempDir())
@@ -71,7 +71,8 @@ func wantAskedOnce(t *testing.T, p *quickPerson) {
 	}
 }
 
-// quickPerson answers while the request that asks is under way. With a message, it sends that first, while the agent waits.
+// quickPerson answers while the request that asks is under way. If message is set, it sends the message first, while
+// the agent waits.
 type quickPerson struct {
 	acp.Asker
 	inbox   chan *fermata.ResumeContext
@@ -102,7 +103,7 @@ func (p *quickPerson) WaitQuestion(ctx context.Context, id string, _ time.Durati
 	return &fermata.Question{ID: id, Status: fermata.Answered, Resolution: p.answer.Questions[0].Resolution}, nil
 }
 
-// deliver waits until the runner has taken all the news from the inbox.
+// deliver waits until the runner has taken all contexts from the inbox.
 func (p *quickPerson) deliver(ctx context.Context, news ...*fermata.ResumeContext) {
 	for _, rc := range news {
 		select {

@@ -31,7 +31,7 @@ func TestEnds(t *testing.T) {
 		{isNew, fermata.ResultFailed, "version 9 of the Agent Client Protocol"},
 		{stops, fermata.ResultFailed, "max_tokens"},
 		{overreaches, "", "true true"},
-		// Without a way to ask, nothing is permitted.
+		// Without an Asker, nothing is permitted.
 		{wantsAlways, "", "was refused"},
 	}
 	for _, tt := range tests {
@@ -56,7 +56,7 @@ func TestNoProgram(t *testing.T) {
 	}
 }
 
-// A program that speaks something else is a failure with what it said.
+// A program that does not speak the protocol is a failure with the program's output.
 func TestNoAgent(t *testing.T) {
 	t.Parallel()
 	o := acp.Options{}
@@ -70,7 +70,7 @@ func TestNoAgent(t *testing.T) {
 	}
 }
 
-// Without a sandbox, a program that is not known to ask before it acts hears nothing of the task.
+// Without a sandbox, a program that is not known to ask before it acts is told nothing of the task.
 func TestAnUnknownProgramIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	o := standInOptions(t, stops, 10*time.Second)
@@ -84,7 +84,7 @@ func TestAnUnknownProgramIsNotTrusted(t *testing.T) {
 	}
 }
 
-// The agent gets Fermata's tools with the task and a token of its own.
+// The agent gets Fermata's tools, for its task and with its own token.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	o := standInOptions(t, stops, 10*time.Second)
@@ -118,7 +118,7 @@ func play(t *testing.T, o acp.Options) (fermata.Finish, *desk) {
 	return playAt(t, o, &desk{dir: t.TempDir()})
 }
 
-// playAt runs an agent at the desk to its end.
+// playAt runs an agent with the given desk to its end.
 func playAt(t *testing.T, o acp.Options, d *desk) (fermata.Finish, *desk) {
 	t.Helper()
 	fin, err := acp.New(o).Run(patience.Context(t), &fermata.Claim{

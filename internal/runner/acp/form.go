@@ -11,7 +11,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// form is an elicitation as a question: each property of its schema is an item.
+// form is an elicitation as a question. Each property of its schema becomes an item.
 type form struct {
 	message string
 	fields  []field
@@ -105,7 +105,7 @@ func (f *form) readFields(properties json.RawMessage) error {
 	return nil
 }
 
-// item is the field as people fill it in.
+// item returns the field as an item of a question.
 func (p *field) item() (fermata.Item, error) {
 	it := fermata.Item{Prompt: cmp.Or(p.Description, p.Title, p.name), Default: p.Default}
 	if p.Description != "" {
@@ -131,7 +131,7 @@ func (p *field) item() (fermata.Item, error) {
 	return it, nil
 }
 
-// options are the choices of a field.
+// options returns the choices of a field.
 func (p *field) options() []fermata.Option {
 	values, names, choices := p.Enum, p.EnumNames, p.OneOf
 	if p.Items != nil {
@@ -151,7 +151,7 @@ func (p *field) options() []fermata.Option {
 	return out
 }
 
-// ask is the form as a question.
+// ask returns the form as a question.
 func (f *form) ask() fermata.Ask {
 	a := fermata.Ask{Type: fermata.Blocking, Items: f.items}
 	first, _, more := strings.Cut(f.message, "\n")
@@ -165,7 +165,8 @@ func (f *form) ask() fermata.Ask {
 	return a
 }
 
-// reply is the answer as the agent takes it. What only time decided is no answer.
+// reply returns the answer in the agent's format. A resolution that is not an answer, such as a timeout, becomes a
+// cancel.
 func (f *form) reply(r *fermata.Resolution) reply {
 	if r == nil || r.Status != fermata.Answered {
 		return cancelled

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// People approve these bytes, so arguments stay as they came, and two calls that
-// differ in anything are two actions.
+// People approve these bytes. So arguments stay as they came, and two calls that differ in anything are two actions.
 func TestInput(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, call, want string }{

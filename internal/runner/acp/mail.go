@@ -9,30 +9,29 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// mail is what people write and answer while the agent runs. Answers to questions
-// that the agent is waiting for reach it as the result of its request, so they
-// are no news.
+// mail is the mailbox for messages and answers that arrive while the agent runs. If the agent waits for a question, it
+// gets the answer as the result of its request, so such an answer is no news.
 type mail struct {
 	desk Desk
 	mu   sync.Mutex
-	// state says of each question that this run waited for whether the agent has its answer.
+	// state maps each question that this run waited for to whether the agent has its answer.
 	state map[string]bool
-	// asking counts the requests that may be about to wait for a question. Its
-	// answer may come before the request knows the question.
+	// asking counts the requests that may be about to wait for a question. The answer may arrive before the request
+	// knows the question's id.
 	asking int
-	// held is what brought answers only; news is what the agent must be told.
+	// held are contexts with answers only. news are contexts that the agent must be told.
 	held, news []*fermata.ResumeContext
-	// more holds the questions whose answer says more than the reply to a request can: the
-	// agent has it when a prompt tells it.
+	// more holds the questions whose answer has more than fits in the reply to a request. The agent has such an answer
+	// only after a prompt told it.
 	more map[string]bool
-	// refusal is signalled when a refusal came with words, so that the agent is interrupted.
+	// refusal is signalled when a refusal came with a comment, so that the agent is interrupted.
 	refusal chan struct{}
-	// given holds the answers that came when their elicitation had ended, by its digest. The agent
-	// gets an answer when it elicits the same again.
+	// given holds the answers that arrived after their elicitation had ended, by the digest of the elicitation. The
+	// agent gets such an answer when it repeats the elicitation.
 	given map[string]fermata.ResumeAnswer
 }
 
-// give keeps the answers to elicitations, except those that the agent has.
+// give stores the answers to elicitations, except those that the agent has.
 func (m *mail) give(answers []fermata.ResumeAnswer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,7 +42,7 @@ func (m *mail) give(answers []fermata.ResumeAnswer) {
 	}
 }
 
-// take returns the kept answer to an elicitation and drops it. It returns nil if there is none.
+// take returns the stored answer to an elicitation and drops it. It returns nil if there is none.
 func (m *mail) take(digest string) *fermata.Resolution {
 	m.mu.Lock()
 	a, ok := m.given[digest]
@@ -55,7 +54,7 @@ func (m *mail) take(digest string) *fermata.Resolution {
 	return a.Resolution
 }
 
-// put takes what came, and reports whether it is news.
+// put takes a context, and reports whether it is news.
 func (m *mail) put(rc *fermata.ResumeContext) bool {
 	m.give(rc.Questions)
 	m.mu.Lock()
@@ -74,8 +73,8 @@ func (m *mail) isAwaited(rc *fermata.ResumeContext) bool {
 	return !slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { _, ok := m.state[a.QuestionID]; return !ok })
 }
 
-// asks notes that a request of the agent may wait for a question until the returned
-// function is called. What no request waited for is news then.
+// asks records that a request of the agent may wait for a question until the returned function is called. Answers for
+// which no request waited become news then.
 func (m *mail) asks() (asked func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,21 +95,21 @@ func (m *mail) asks() (asked func()) {
 	}
 }
 
-// waits notes that the agent waits for a question.
+// waits records that the agent waits for a question.
 func (m *mail) waits(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.state[id] = false
 }
 
-// noteClosed notes how a question ended for which the agent waits.
+// noteClosed records whether the answer to an awaited question has more than fits in a reply.
 func (m *mail) noteClosed(q *fermata.Question) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.more[q.ID] = q.SaysMore()
 }
 
-// decided notes that the agent has the answer.
+// decided records that the agent has the answer.
 func (m *mail) decided(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,8 +121,8 @@ func (m *mail) decided(id string) {
 	m.dropTold()
 }
 
-// dropTold lets go of what the agent knows. Answers that say more are news: the agent is
-// interrupted for the words that came with a refusal, and told others when its turn is over.
+// dropTold drops the contexts that the agent knows. Answers that have more become news. The agent is interrupted for a
+// comment that came with a refusal, and is told the others when its turn is over.
 func (m *mail) dropTold() {
 	m.held = slices.DeleteFunc(m.held, func(rc *fermata.ResumeContext) bool {
 		if slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { return !m.state[a.QuestionID] }) {
@@ -144,12 +143,12 @@ func (m *mail) dropTold() {
 	})
 }
 
-// refuses reports whether the agent may not do what it asked for, or got no answer.
+// refuses reports whether the answer refuses the request, or the question ended without an answer.
 func refuses(a *fermata.ResumeAnswer) bool {
 	return a.Resolution.Status != fermata.Answered || a.Type == fermata.Approval && !a.Resolution.Approved()
 }
 
-// takeUnread takes what is left in the inbox, and reports whether there is news.
+// takeUnread empties the inbox, and reports whether there is news.
 func (m *mail) takeUnread() bool {
 	for {
 		select {
@@ -164,14 +163,14 @@ func (m *mail) takeUnread() bool {
 	}
 }
 
-// read returns the news, for one prompt.
+// read takes the news, for one prompt.
 func (m *mail) read() []*fermata.ResumeContext {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	news := m.news
 	m.news = nil
 	select {
-	case <-m.refusal: // its words are among the news
+	case <-m.refusal: // its comment is in the news
 	default:
 	}
 	return news

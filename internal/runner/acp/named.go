@@ -2,9 +2,8 @@ package acp
 
 import "encoding/json"
 
-// named is what an agent's program says of a tool beside the protocol's own
-// fields. claude-agent-acp tells the name of every tool and the server of those
-// that have one.
+// named is the program's metadata about a tool, in addition to the protocol's own fields. claude-agent-acp reports the
+// name of every tool, and the server of those that have one.
 type named struct {
 	Meta json.RawMessage `json:"_meta"`
 }
@@ -26,17 +25,16 @@ func (n named) read() toolMeta {
 	return m
 }
 
-// toolName is the name of the tool; empty where the program tells none.
+// toolName returns the name of the tool, or "" if the program reports none.
 func (n named) toolName() string { return n.read().ClaudeCode.ToolName }
 
-// isOurs reports whether the tool's server, where the program names one, is the one
-// that the agent was given: not a server of the same name from a file of the
-// project.
+// isOurs reports whether the tool's server is the one that the agent was given. A server of the same name from a file
+// of the project is not. isOurs returns true if the program names no server.
 func (n named) isOurs() bool {
 	s := n.read().ClaudeCode.MCPServer
 	return s == nil || s.Name == server && s.Source == givenSource
 }
 
-// givenSource is what Claude Code says of a server that the session was given, not one
-// that it found in a file.
+// givenSource is what Claude Code reports as the source of a server that was given to the session, and not found in a
+// file.
 const givenSource = "dynamic"

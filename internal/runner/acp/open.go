@@ -13,11 +13,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// version is the only one of the protocol that this room speaks.
+// version is the only protocol version that this package supports.
 const version = acp.ProtocolVersionNumber
 
-// open connects, and goes on with the session of the last run or begins one. It
-// returns what the agent is told first.
+// open connects, and then loads the session of the last run or begins a new one. It returns the first prompt.
 func (c *conversation) open(ctx context.Context) (string, error) {
 	hello, err := acp.SendRequest[greeting](c.conn, ctx, acp.AgentMethodInitialize, acp.InitializeRequest{
 		ProtocolVersion: version, ClientInfo: &acp.Implementation{Name: "fermata", Version: "1"},
@@ -33,8 +32,8 @@ func (c *conversation) open(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("it calls itself %q, and no program of this name is known to ask before it acts, so no rule of gates would hold it: "+
 			"run the worker with --isolate, or with --allow-unknown-agent if you trust the program (docs/worker.md, What the gate sees)", hello.Agent.Name)
 	}
-	// A turn of Gemini CLI that is cancelled while its model thinks is rolled back, also in
-	// the file of the session; a session without any turn is deleted at the next start.
+	// When a turn of Gemini CLI is cancelled while its model thinks, the turn is rolled back, also in the file of the
+	// session. A session without any turn is deleted at the next start.
 	c.forgets = hello.Agent.Name == geminiName
 	c.session.meet(hello.Agent.knownProgram())
 	c.recall(ctx)
@@ -52,8 +51,8 @@ func (c *conversation) open(ctx context.Context) (string, error) {
 	return c.prompts.Resume(c.claim.Context), nil
 }
 
-// greeting is what is read of an agent's introduction. The library's own type
-// refuses agents that leave out what nobody needs.
+// greeting is the part of an agent's introduction that is read. The library's own type refuses agents that leave out
+// fields which are not needed here.
 type greeting struct {
 	ProtocolVersion int       `json:"protocolVersion"`
 	Agent           agentInfo `json:"agentInfo"`
@@ -89,7 +88,7 @@ func (c *conversation) begin(ctx context.Context, hello greeting, lost bool) (st
 // authRequired is the code of the error with which an agent asks for a login.
 const authRequired = -32000
 
-// explain adds how to log in to the error of an agent that wants it.
+// explain adds instructions for a login to the error of an agent that needs one.
 func (g greeting) explain(err error) error {
 	var e *acp.RequestError
 	if !errors.As(err, &e) || e.Code != authRequired {
@@ -102,10 +101,10 @@ func (g greeting) explain(err error) error {
 	return fmt.Errorf("it wants a login first (%s): log in once on the worker's machine, or pass on its key with --pass-env: %s", strings.Join(names, ", "), e.Message)
 }
 
-// errCannotLoad says why a session is not even tried.
+// errCannotLoad means that the agent has no support for loading sessions.
 var errCannotLoad = errors.New("the agent cannot load sessions")
 
-// load goes on with a session. What the agent tells of it again is no news.
+// load continues a session. The updates that the agent repeats from earlier runs are ignored.
 func (c *conversation) load(ctx context.Context, hello greeting, last *fermata.Session) error {
 	if !hello.Capabilities.LoadSession {
 		return errCannotLoad
@@ -128,18 +127,17 @@ func (c *conversation) load(ctx context.Context, hello greeting, last *fermata.S
 	c.keepSession(last.ID)
 	c.session.awaitReplayEnd(ctx)
 	if res == nil {
-		return nil // some agents say nothing of a session that they loaded
+		return nil // some agents return nothing for a session that they loaded
 	}
 	return c.setAsking(ctx, *res)
 }
 
-// geminiName is what Gemini CLI calls itself.
+// geminiName is the name by which Gemini CLI introduces itself.
 const geminiName = "gemini-cli"
 
-// outlast waits until the minute in which the session began is over. Gemini CLI names
-// the file of a session by that minute, and before it loads the session it begins
-// one of the same id: in the same minute that is written over the file that it is
-// about to read, and "No previous sessions found" is all that is left.
+// outlast waits until the minute in which the session began is over. Gemini CLI names the file of a session by that
+// minute. Before it loads the session, it begins another one with the same id. In the same minute, this overwrites the
+// file that it is about to read, and the load fails with "No previous sessions found".
 func (c *conversation) outlast(ctx context.Context) {
 	began, err := time.Parse(time.RFC3339, c.began)
 	if err != nil {
@@ -147,7 +145,7 @@ func (c *conversation) outlast(ctx context.Context) {
 	}
 	rest := time.Until(began.Truncate(time.Minute).Add(time.Minute + time.Second))
 	if rest <= 0 || rest > 2*time.Minute {
-		return // another machine's clock is not waited for
+		return // do not wait for another machine's clock
 	}
 	c.logf("Gemini CLI loses a session that is loaded in the minute in which it began: it is loaded in %s.", rest.Round(time.Second))
 	timer := time.NewTimer(rest)
@@ -169,7 +167,7 @@ func (c *conversation) isGone() bool {
 	}
 }
 
-// lastSession is the session that the claim goes on with, if it is one of this kind.
+// lastSession returns the session that the claim continues, or nil if there is none of this kind.
 func (c *conversation) lastSession() *fermata.Session {
 	if c.claim.Context == nil || c.claim.Context.Session == nil || c.claim.Context.Session.ID == "" {
 		return nil
@@ -186,7 +184,7 @@ func (c *conversation) keepSession(id string) {
 	c.desk.KeepSession(*c.keptSession())
 }
 
-// keptSession is the session with what resuming it needs; nil where there is none.
+// keptSession returns the session with the settings that resuming it needs, or nil if there is none.
 func (c *conversation) keptSession() *fermata.Session {
 	id := string(c.session.id())
 	if id == "" {
@@ -199,7 +197,7 @@ func (c *conversation) keptSession() *fermata.Session {
 	return &fermata.Session{ID: id, Settings: settings}
 }
 
-// servers are the tools by which the agent asks: Fermata's own.
+// servers returns the MCP server with which the agent asks: Fermata's own.
 func (c *conversation) servers() []acp.McpServer {
 	o := c.r.opts
 	if o.Fermata == "" {
@@ -214,8 +212,8 @@ func (c *conversation) servers() []acp.McpServer {
 	return []acp.McpServer{{Stdio: &acp.McpServerStdio{Name: "fermata", Command: o.Fermata, Args: []string{"mcp", "--ask-tool", agent.AskPerson}, Env: env}}}
 }
 
-// recall notes what people decided since the last run: a session that was
-// cancelled in the middle asks for it again.
+// recall records what people decided since the last run, because a session that was cancelled in the middle asks for it
+// again.
 func (c *conversation) recall(ctx context.Context) {
 	if c.claim.Context == nil {
 		return
@@ -232,7 +230,7 @@ func (c *conversation) recall(ctx context.Context) {
 func (c *conversation) recallRefusal(ctx context.Context, id string) {
 	q, err := c.r.opts.Asker.WaitQuestion(ctx, id, 0)
 	if err != nil {
-		// People are asked once more, which costs time and permits nothing.
+		// People are asked once more, which costs time but permits nothing.
 		c.logf("the refusal %s cannot be read: %v.", id, err)
 		return
 	}

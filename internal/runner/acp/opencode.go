@@ -10,26 +10,25 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// Variables in which opencode takes a configuration.
+// Variables from which opencode reads configuration.
 const (
 	contentEnv    = "OPENCODE_CONFIG_CONTENT"
 	permissionEnv = "OPENCODE_PERMISSION"
 )
 
-// openCodePermission has opencode ask about every tool that acts. The names of MCP
-// tools have an underscore; Fermata's own need no permission, nor do tools that look or plan.
-// Subagents are off: opencode passes on neither their calls nor what they ask.
+// openCodePermission makes opencode ask about every tool that acts. The names of MCP tools have an underscore.
+// Fermata's own tools need no permission, nor do tools that look or plan. Subagents are off, because opencode passes on
+// neither their calls nor their questions.
 var openCodePermission = []openCodeRule{
 	{"*_*", "ask"}, {server + "_*", "allow"}, {"bash", "ask"}, {"edit", "ask"}, {"webfetch", "ask"}, {"websearch", "ask"}, {"codesearch", "ask"},
 	{"external_directory", "ask"}, {"doom_loop", "ask"}, {"task", "deny"},
 }
 
-// openCodeRule is one entry of a permission, whose order counts: of two entries that
-// fit, the last one holds.
+// openCodeRule is one entry of a permission. The order counts: of two entries that match, the last one wins.
 type openCodeRule struct{ name, action string }
 
-// environ is the environment of the agent. What makes known programs ask is in it for
-// every program: by its command nobody can tell which one it is.
+// environ returns the environment of the agent. It contains the settings that make known programs ask, for every
+// program: the command does not tell which program it is.
 func environ(o agent.Options, claim *fermata.Claim) ([]string, error) {
 	env := agent.Environ(o, claim)
 	config, err := openCodeConfig(lookUp(env, contentEnv))
@@ -47,7 +46,7 @@ func environ(o agent.Options, claim *fermata.Claim) ([]string, error) {
 	return env, nil
 }
 
-// lookUp is the last value of a variable; empty is none.
+// lookUp returns the last value of a variable, or "" if it is not set.
 func lookUp(env []string, name string) string {
 	for _, entry := range slices.Backward(env) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -57,11 +56,11 @@ func lookUp(env []string, name string) string {
 	return ""
 }
 
-// openCodeAgents are the agents of opencode that a session may begin with. A project's
-// settings could let each of them act unasked.
+// openCodeAgents are the agents of opencode that a session may begin with. A project's settings could let each of them
+// act without asking.
 var openCodeAgents = []string{"build", "plan"}
 
-// openCodeConfig adds to a configuration, if there is one, that opencode asks.
+// openCodeConfig returns the given configuration, which may be empty, with the settings that make opencode ask.
 func openCodeConfig(given string) (string, error) {
 	config := map[string]json.RawMessage{}
 	if given != "" {
@@ -76,14 +75,13 @@ func openCodeConfig(given string) (string, error) {
 	if len(config["default_agent"]) == 0 {
 		config["default_agent"] = json.RawMessage(`"build"`)
 	}
-	// A project may write its agents under either name, and "mode" wins.
+	// A project may define its agents under either name, and "mode" wins.
 	for _, key := range []string{"agent", "mode"} {
 		if config[key], err = askForAll(config[key]); err != nil {
 			return "", fmt.Errorf("%s in %s: %w", key, contentEnv, err)
 		}
 	}
-	// An agent that was refused is told so and goes on; otherwise its turn would end as if
-	// all were done.
+	// An agent that was refused is told so and goes on. Otherwise its turn would end as if all were done.
 	experimental := map[string]json.RawMessage{}
 	if len(config["experimental"]) > 0 {
 		if err := json.Unmarshal(config["experimental"], &experimental); err != nil {
@@ -98,7 +96,7 @@ func openCodeConfig(given string) (string, error) {
 	return string(data), err
 }
 
-// askForAll adds to agents of opencode that each of them asks.
+// askForAll returns the agents of an opencode configuration with the permission to ask added to each.
 func askForAll(given json.RawMessage) (json.RawMessage, error) {
 	agents := map[string]map[string]json.RawMessage{}
 	if len(given) > 0 {
@@ -120,7 +118,7 @@ func askForAll(given json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(agents)
 }
 
-// askFor adds to a permission of opencode, in the place where it counts, that it asks.
+// askFor returns the permission of opencode with the entries that make it ask. They come last, where they win.
 func askFor(given json.RawMessage) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if len(given) > 0 && json.Unmarshal(given, &fields) != nil {
@@ -132,7 +130,7 @@ func askFor(given json.RawMessage) (json.RawMessage, error) {
 	}
 	var out strings.Builder
 	out.WriteByte('{')
-	// What is given stands first, its widest pattern before all.
+	// The given entries come first, and of these the widest patterns.
 	for _, name := range sortedByWidth(fields) {
 		if !slices.ContainsFunc(openCodePermission, func(r openCodeRule) bool { return r.name == name }) {
 			fmt.Fprintf(&out, "%s:%s,", quote(name), fields[name])
@@ -148,7 +146,7 @@ func askFor(given json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(out.String()), nil
 }
 
-// sortedByWidth are the names of patterns, those with a star first.
+// sortedByWidth returns the names of patterns, those with a star first.
 func sortedByWidth(fields map[string]json.RawMessage) []string {
 	var wide, narrow []string
 	for name := range fields {
@@ -163,7 +161,7 @@ func sortedByWidth(fields map[string]json.RawMessage) []string {
 	return append(wide, narrow...)
 }
 
-// quote writes a text as JSON.
+// quote returns a text as JSON.
 func quote(s string) string {
 	data, err := json.Marshal(s)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// silent is a desk at which nothing is heard.
+// silent is a desk without messages.
 type silent struct{}
 
 func (silent) Dir() string                          { return "" }
@@ -22,8 +22,7 @@ func (silent) Progress(fermata.Progress)            {}
 func (silent) Inbox() <-chan *fermata.ResumeContext { return nil }
 func (silent) KeepSession(fermata.Session)          {}
 
-// Only Fermata's own tools pass unasked, by their exact names, whatever else a call
-// says of itself.
+// Only Fermata's own tools run without asking, by their exact names, whatever else a call says about itself.
 func TestOwnTools(t *testing.T) {
 	t.Parallel()
 	meta := func(name, more string) string { return `{"claudeCode":{"toolName":"` + name + `"` + more + `}}` }

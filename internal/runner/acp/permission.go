@@ -15,8 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// permission is a request for one. Arguments are kept as they came, byte for byte:
-// people approve exactly these.
+// permission is a request for permission. Its arguments are kept byte for byte, because people approve exactly these.
 type permission struct {
 	ToolCall struct {
 		ID        string          `json:"toolCallId"`
@@ -30,8 +29,7 @@ type permission struct {
 	Options []acp.PermissionOption `json:"options"`
 }
 
-// permit lets a person decide about a call, or a rule. Whatever goes wrong, the
-// call is not permitted.
+// permit lets a person or a rule decide about a call. If anything goes wrong, the call is not permitted.
 func (c *conversation) permit(ctx context.Context, p *permission) acp.RequestPermissionOutcome {
 	c.session.decide(p.ToolCall.ID, refused)
 	outcome := c.outcome(ctx, p)
@@ -41,7 +39,7 @@ func (c *conversation) permit(ctx context.Context, p *permission) acp.RequestPer
 	return outcome
 }
 
-// outcome is what the request comes to.
+// outcome returns the reply to the request.
 func (c *conversation) outcome(ctx context.Context, p *permission) acp.RequestPermissionOutcome {
 	if c.isOwn(p) {
 		return p.allow(c)
@@ -59,14 +57,12 @@ func (c *conversation) outcome(ctx context.Context, p *permission) acp.RequestPe
 	return p.refuse()
 }
 
-// ownTools are the tools of Fermata that ask or tell people something. Nobody is
-// asked whether an agent may ask.
+// ownTools are the tools of Fermata that ask people or report to them. An agent needs no permission to ask.
 var ownTools = agent.DeskTools(agent.AskPerson)
 
-// isOwn reports whether the call is of one of Fermata's own tools, on the server
-// that the agent was given. Where the agent's program tells the name of the tool,
-// the name decides and nothing else does. Other programs put it into the title,
-// of a call whose kind no command and no edit has.
+// isOwn reports whether the call is of one of Fermata's own tools, on the server that the agent was given. If the
+// agent's program reports the name of the tool, only the name decides. Other programs put the name into the title. For
+// these the call must have the kind "other", which no command and no edit has.
 func (c *conversation) isOwn(p *permission) bool {
 	if c.r.opts.Fermata == "" {
 		return false
@@ -87,9 +83,9 @@ func (c *conversation) isOwn(p *permission) bool {
 	return own
 }
 
-// isTitledByTool reports whether Gemini CLI made the title of the tool's name. Of a call
-// with an argument "command" it shows that as the title, whichever tool it is; then the
-// explanation names the argument, or leaves names out.
+// isTitledByTool reports whether Gemini CLI made the title from the tool's name. If a call has an argument "command",
+// Gemini CLI shows that argument as the title, whichever tool it is. In that case, the explanation names the argument,
+// or leaves out names.
 func (p *permission) isTitledByTool() bool {
 	t := &p.ToolCall
 	tool, _, _ := strings.Cut(t.Title, " ")
@@ -113,21 +109,20 @@ func (p *permission) isTitledByTool() bool {
 // server is the name under which an agent is given Fermata's MCP server.
 const server = "fermata"
 
-// ownName reports whether a tool has the exact name of one of Fermata's.
+// ownName reports whether name is the exact name of one of Fermata's tools.
 func ownName(name string) bool {
 	tool, ok := strings.CutPrefix(name, "mcp__"+server+"__")
 	return ok && slices.Contains(ownTools, tool)
 }
 
-// ownTitle reports whether a call has the exact title that opencode and Gemini CLI
-// give a call of Fermata's.
+// ownTitle reports whether title is the exact title that opencode or Gemini CLI gives a call of one of Fermata's tools.
 func ownTitle(title string) bool {
 	return slices.ContainsFunc(ownTools, func(tool string) bool {
 		return title == server+"_"+tool || title == tool+" ("+server+" MCP Server)"
 	})
 }
 
-// decide asks until there is a decision, or the agent has to stop.
+// decide asks the gate until there is a decision, or the agent has to stop.
 func (c *conversation) decide(ctx context.Context, p *permission, call fermata.GateCall) acp.RequestPermissionOutcome {
 	if hash := fermata.HashAction(call.Action()); c.refused[hash] {
 		delete(c.refused, hash)
@@ -164,12 +159,12 @@ func (c *conversation) decide(ctx context.Context, p *permission, call fermata.G
 	}
 }
 
-// awaitDecision waits for the question on which a call depends. It returns nil when that is
-// decided, so that the gate says what it means for the call.
+// awaitDecision waits for the question on which a call depends. It returns nil when the question is decided; the gate
+// then says what this means for the call.
 func (c *conversation) awaitDecision(ctx context.Context, p *permission, call fermata.GateCall, v *fermata.GateVerdict, until time.Time) *acp.RequestPermissionOutcome {
 	cancelled := acp.NewRequestPermissionOutcomeCancelled()
 	if v.Decision == fermata.GateDeny {
-		// Another question of the task is open, so nobody was asked about this call.
+		// Another question of the task is open, so people were not asked about this call.
 		c.logf("%s has to wait: %s", call.Title(), v.Reason)
 		c.suspend(ctx, v.QuestionID)
 		return &cancelled
@@ -184,7 +179,7 @@ func (c *conversation) awaitDecision(ctx context.Context, p *permission, call fe
 	case q == nil:
 		return &cancelled
 	case q.Resolution.Approved() && len(q.Resolution.Action) > 0:
-		// The approval is of other arguments. It stays unused, and the agent is told of it.
+		// The approval is for other arguments. It stays unused, and the agent is told about it.
 		c.logf("approved with edits: the agent is told, and has to ask with these arguments.")
 		c.suspend(ctx, q.ID)
 		return &cancelled
@@ -192,8 +187,8 @@ func (c *conversation) awaitDecision(ctx context.Context, p *permission, call fe
 	return nil
 }
 
-// allow picks the option that permits this one call. What permits more is never
-// picked: people were asked about this call.
+// allow picks the option that permits only this call. It never picks an option that permits more, because people were
+// asked about this call only.
 func (p *permission) allow(c *conversation) acp.RequestPermissionOutcome {
 	if o := p.option(acp.PermissionOptionKindAllowOnce); o != "" {
 		return acp.NewRequestPermissionOutcomeSelected(o)
@@ -202,7 +197,7 @@ func (p *permission) allow(c *conversation) acp.RequestPermissionOutcome {
 	return p.refuse()
 }
 
-// refuse picks the option that refuses the call, the narrow one first.
+// refuse picks the option that refuses the call, preferably only this call.
 func (p *permission) refuse() acp.RequestPermissionOutcome {
 	if o := cmp.Or(p.option(acp.PermissionOptionKindRejectOnce), p.option(acp.PermissionOptionKindRejectAlways)); o != "" {
 		return acp.NewRequestPermissionOutcomeSelected(o)
@@ -218,9 +213,8 @@ func (p *permission) option(kind acp.PermissionOptionKind) acp.PermissionOptionI
 	return p.Options[i].OptionId
 }
 
-// gateCall is the call as gates know it. Its tool is the kind that the protocol
-// gives it (execute, edit, fetch …), its input the arguments, with the agent's own
-// description beside them under "acp".
+// gateCall returns the call in the form that gates know. Its tool is the protocol's kind of the call (execute, edit,
+// fetch …). Its input is the arguments, with the agent's own description under "acp".
 func (c *conversation) gateCall(p *permission) (fermata.GateCall, error) {
 	t, known := &p.ToolCall, c.session.announced(p.ToolCall.ID)
 	t.Title, t.Kind = cmp.Or(t.Title, known.title), cmp.Or(t.Kind, known.kind, "other")
@@ -241,7 +235,7 @@ func (c *conversation) gateCall(p *permission) (fermata.GateCall, error) {
 	return call, err
 }
 
-// callID is a name of the call that no other session's call has.
+// callID returns an id of the call that is unique across sessions.
 func (c *conversation) callID(id string) string {
 	if id == "" {
 		return ""
@@ -249,18 +243,17 @@ func (c *conversation) callID(id string) string {
 	return fermata.Digest([]string{string(c.session.id()), id})
 }
 
-// description is what the agent says about a call beside its arguments.
+// description is the agent's description of a call, in addition to its arguments.
 type description struct {
 	Title     string          `json:"title,omitempty"`
 	Content   json.RawMessage `json:"content,omitempty"`
 	Locations json.RawMessage `json:"locations,omitempty"`
-	// RawInput holds arguments that are no object, or that have a place "acp" of their own.
+	// RawInput holds arguments that are no JSON object, or that have a field "acp" of their own.
 	RawInput json.RawMessage `json:"raw_input,omitempty"`
 }
 
-// input joins the arguments, in the order in which they came, and the description.
-// Where there are no arguments the title stands for them: some agents put the
-// command there and nowhere else.
+// input returns the arguments, in the order in which they came, with the description added. If there are no arguments,
+// the title replaces them: some agents put the command only there.
 func (p *permission) input() (json.RawMessage, error) {
 	t := &p.ToolCall
 	d := description{Title: t.Title}

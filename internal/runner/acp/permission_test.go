@@ -46,8 +46,8 @@ func TestARejectedCallDoesNotRun(t *testing.T) {
 	w.wantRan(w.want(task.ID, fermata.TaskDone, "was refused"))
 }
 
-// The agent is stopped on the question. Another worker's agent loads the session
-// and makes the call again, which is then permitted without asking, once.
+// The agent is stopped on the question. Another worker's agent loads the session and repeats the call, which is then
+// permitted without asking, once.
 func TestAPermissionIsGivenLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -150,7 +150,7 @@ func TestAnAgentThatCannotLoad(t *testing.T) {
 	w.wantTold(done, "Paint the fence", "cannot be resumed", "approve")
 }
 
-// wantTold wants texts in what the task's last session was told.
+// wantTold wants the texts in the prompts of the task's last session.
 func (w *world) wantTold(t *fermata.Task, texts ...string) {
 	w.t.Helper()
 	told, err := os.ReadFile(filepath.Join(w.sessions, t.Session.ID))
@@ -185,8 +185,8 @@ func TestARulePermitsWithoutAsking(t *testing.T) {
 	w.wantRan(w.want(task.ID, fermata.TaskDone, "ran git push"), "git push")
 }
 
-// A person interrupts the agent while it waits for permission: it is told, asks
-// again for the same, and meets the same question.
+// A person interrupts the agent while it waits for permission. The agent is told, asks for the same again, and gets the
+// same question.
 func TestAMessageWhileTheAgentWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -12,20 +12,21 @@ import (
 
 // program is the agent while it runs.
 type program struct {
-	// stdin is where it is written to; wire carries what it writes.
+	// stdin is the pipe to the program. wire takes the program's output.
 	stdin *os.File
 	wire  *wire
 	errs  agent.Tail
 	stop  context.CancelFunc
-	// ended is closed when nothing of the program is left; state and err are set then.
+	// ended is closed when no process of the program is left. state and err are set before that.
 	ended chan struct{}
 	state *os.ProcessState
 	err   error
 }
 
-// launch starts the program in a goroutine of its own. The reader is its end.
+// launch starts the program in a goroutine of its own. The program reads from stdin; stdinEnd is the end for writing to
+// it.
 func launch(ctx context.Context, p process.Program, w *wire, log io.Writer, stdin, stdinEnd *os.File) *program {
-	// The program outlives ctx by the time that it takes to stop it gently.
+	// The program outlives ctx for as long as it takes to stop it.
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a := &program{stdin: stdinEnd, wire: w, errs: agent.NewTail(log), stop: stop, ended: make(chan struct{})}
 	p.Stdin, p.Stdout, p.Stderr = stdin, w, a.errs
@@ -33,15 +34,15 @@ func launch(ctx context.Context, p process.Program, w *wire, log io.Writer, stdi
 		a.state, a.err = p.Run(ctx)
 		w.close()
 		close(a.ended)
-		// A write that nobody reads any more ends as well.
+		// This also ends a write that has no reader.
 		stdin.Close()    //nolint:errcheck // a pipe
 		stdinEnd.Close() //nolint:errcheck // a pipe
 	}()
 	return a
 }
 
-// leave lets the program end by itself for a while, and then ends it with all
-// that it started; at once when there is a hurry.
+// leave lets the program end by itself for a while, and then ends it with all processes that it started. It does so at
+// once when hurry is closed.
 func (a *program) leave(patience time.Duration, hurry <-chan struct{}) {
 	a.stdin.Close() //nolint:errcheck // a pipe
 	timer := time.NewTimer(patience)
@@ -55,5 +56,5 @@ func (a *program) leave(patience time.Duration, hurry <-chan struct{}) {
 	<-a.ended
 }
 
-// words are why the program ended.
+// words returns the end of the program's error output.
 func (a *program) words() string { return a.errs.Words() }

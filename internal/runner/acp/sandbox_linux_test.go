@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// A hook of the desk that the agent calls knows its run, in a sandbox and without one.
+// A hook that the agent calls recognizes its run, in a sandbox and without one.
 func TestAgentKnowsItsRun(t *testing.T) {
 	t.Parallel()
 	for name, isolated := range map[string]bool{"isolated": true, "not isolated": false} {

@@ -11,8 +11,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// serve answers what the agent requests. Nothing is offered but questions to
-// people.
+// serve answers the agent's requests. The only service on offer is asking people.
 func (c *conversation) serve(ctx context.Context, method string, params json.RawMessage) (any, *acp.RequestError) {
 	c.mu.Lock()
 	turn := c.turn
@@ -41,8 +40,8 @@ func (c *conversation) serve(ctx context.Context, method string, params json.Raw
 	}
 }
 
-// turnToAsk waits until no other request asks. It reports whether the turn still lasts. Until
-// the caller calls end, an answer does not interrupt the agent unless a message comes with it.
+// turnToAsk waits until no other request asks. It reports whether the turn still lasts. Until the caller calls end, an
+// answer does not interrupt the agent unless a message comes with it.
 func (c *conversation) turnToAsk(ctx context.Context) (end func(), ok bool) {
 	select {
 	case <-c.asking:
@@ -61,8 +60,8 @@ func (c *conversation) turnToAsk(ctx context.Context) (end func(), ok bool) {
 	}
 }
 
-// await waits for the answer as long as the agent is kept alive for it. It returns
-// nil where the answer has to wait for another run, or the turn is over.
+// await waits for the answer as long as the agent is kept alive for it. It returns nil if the answer is left to another
+// run, or if the turn is over.
 func (c *conversation) await(ctx context.Context, id string, until time.Time) (*fermata.Question, error) {
 	c.mail.waits(id)
 	q, err := c.r.opts.Asker.WaitQuestion(ctx, id, max(0, time.Until(until)))
@@ -81,8 +80,8 @@ func (c *conversation) await(ctx context.Context, id string, until time.Time) (*
 	}
 }
 
-// suspend stops the agent until a question is answered. One that forgets cancelled
-// turns gets no reply any more: its program ends first.
+// suspend stops the agent until a question is answered. If the agent forgets cancelled turns, it gets no reply: its
+// program ends first.
 func (c *conversation) suspend(ctx context.Context, id string) {
 	select {
 	case c.asked <- id:
@@ -93,5 +92,5 @@ func (c *conversation) suspend(ctx context.Context, id string) {
 	}
 }
 
-// deadline is until when the agent is kept alive for an answer.
+// deadline returns until when the agent is kept alive for an answer.
 func (c *conversation) deadline() time.Time { return time.Now().Add(c.r.opts.Wait) }

@@ -13,13 +13,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// session is what the agent tells of its session.
+// session collects what the agent reports about its session.
 type session struct {
 	desk Desk
 	log  *transcript
-	// asked gets the question that the agent asked by Fermata's own tools, and waits for.
+	// asked gets the id of a question that the agent asked with Fermata's own tools, and waits for.
 	asked chan string
-	// replayed gets a sign for what the agent tells of earlier runs.
+	// replayed gets a signal for each update about earlier runs.
 	replayed chan struct{}
 	// ungated is closed when the agent has run a call that no gate permitted.
 	ungated chan struct{}
@@ -27,30 +27,30 @@ type session struct {
 	mu    sync.Mutex
 	name  acp.SessionId
 	quiet bool
-	// message is the last message so far; open says that it goes on.
+	// message is the latest message so far. open is true if it may continue.
 	message strings.Builder
 	open    bool
 	calls   map[string]*call
-	// agent is the name that the program gave of itself.
+	// agent is the known name of the agent's program.
 	agent string
-	// cancelled says that the turn was cancelled: calls of it may fail unasked.
+	// cancelled is true if the turn was cancelled. Then calls may fail without having asked.
 	cancelled bool
-	// violation is the first call that ran against the gate.
+	// violation describes the first call that ran against the gate.
 	violation string
 }
 
-// call is a call of a tool, as far as the agent told of it.
+// call is a tool call, as far as the agent has reported it.
 type call struct {
-	// title is the last one that it had, first the first, titles are all.
+	// title is the latest title, first the first one, and titles are all of them.
 	title, first, titles string
 	kind, status         string
-	// decided is what became of the request for permission.
+	// decided is the decision about the request for permission.
 	decided decision
-	// bare says that the program told nothing but the title when it announced the call.
+	// bare is true if the program reported only the title when it announced the call.
 	bare     bool
 	rawInput json.RawMessage
 	content  json.RawMessage
-	// named is what the program last said of the tool.
+	// named is the program's latest metadata about the tool.
 	named named
 }
 
@@ -70,21 +70,21 @@ func (s *session) setID(id acp.SessionId) {
 	s.name = id
 }
 
-// replay says whether the agent tells what happened in earlier runs.
+// replay sets whether the agent's updates are about earlier runs.
 func (s *session) replay(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.quiet = on
 }
 
-// A replay is over when nothing of it has come for the pause, or at the latest after so long.
+// A replay is over when no update has come for replayPause, or after longestReplay.
 const (
 	replayPause   = 500 * time.Millisecond
 	longestReplay = 5 * time.Second
 )
 
-// awaitReplayEnd waits for the end of a replay: some agents go on with it after they have said that
-// the session is loaded, and their words of then would pass for words of now.
+// awaitReplayEnd waits for the end of a replay. Some agents continue it after they have said that the session is
+// loaded, and old messages would be taken for new ones.
 func (s *session) awaitReplayEnd(ctx context.Context) {
 	pause, limit := time.NewTimer(replayPause), time.NewTimer(longestReplay)
 	defer pause.Stop()
@@ -111,41 +111,40 @@ func (s *session) begin() {
 	s.message.Reset()
 }
 
-// cancel notes that the turn was cancelled.
+// cancel records that the turn was cancelled.
 func (s *session) cancel() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cancelled = true
 }
 
-// program is the known name of the agent's program.
+// program returns the known name of the agent's program.
 func (s *session) program() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.agent
 }
 
-// meet notes which program the agent says that it is.
+// meet records the known name of the agent's program.
 func (s *session) meet(agent string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.agent = agent
 }
 
-// lastMessage is the last message of the turn.
+// lastMessage returns the last message of the turn.
 func (s *session) lastMessage() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.TrimSpace(s.message.String())
 }
 
-// update is one piece of news. The agents tell more kinds than are known here;
-// those are left out.
+// update is one update of a session. Agents send more kinds than are known here; the others are ignored.
 type update struct {
 	Kind string `json:"sessionUpdate"`
-	// Content is a block of a message, or what a tool came to.
+	// Content is a block of a message, or the output of a tool.
 	Content json.RawMessage `json:"content"`
-	// These are a tool call's.
+	// The next fields belong to a tool call.
 	ToolCallID string          `json:"toolCallId"`
 	Title      string          `json:"title"`
 	ToolKind   string          `json:"kind"`
@@ -153,14 +152,14 @@ type update struct {
 	RawInput   json.RawMessage `json:"rawInput"`
 	RawOutput  json.RawMessage `json:"rawOutput"`
 	named
-	// Entries are those of a plan.
+	// Entries are the entries of a plan.
 	Entries []struct {
 		Content string `json:"content"`
 		Status  string `json:"status"`
 	} `json:"entries"`
 }
 
-// update takes news of the session.
+// update takes an update of the session.
 func (s *session) update(params json.RawMessage) {
 	var n struct {
 		Update update `json:"update"`
@@ -193,7 +192,7 @@ func (s *session) update(params json.RawMessage) {
 	}
 }
 
-// speak adds to the last message, or begins another.
+// speak adds text to the last message, or begins a new one.
 func (s *session) speak(text string) {
 	if !s.open && text != "" {
 		s.message.Reset()
@@ -203,7 +202,7 @@ func (s *session) speak(text string) {
 	s.log.say("", text)
 }
 
-// textOf is the text of a block; other blocks have none.
+// textOf returns the text of a block, or "" for a block of another kind.
 func textOf(block json.RawMessage) string {
 	var b struct {
 		Text string `json:"text"`
@@ -212,11 +211,11 @@ func textOf(block json.RawMessage) string {
 	return b.Text
 }
 
-// tool notes what becomes of a call.
+// tool records the progress of a call.
 func (s *session) tool(u *update) {
 	c := s.calls[u.ToolCallID]
 	if c == nil || c.isOver() && u.Kind == newCall {
-		// A call that uses an old name again inherits no permission.
+		// A new call that reuses an id must not inherit its permission.
 		c = &call{bare: blank(u.Content) && blank(u.RawInput)}
 		s.calls[u.ToolCallID] = c
 	}
@@ -240,20 +239,20 @@ func (s *session) tool(u *update) {
 	}
 }
 
-// newCall is the news that announces a call.
+// newCall is the kind of an update that announces a call.
 const newCall = "tool_call"
 
 // isOver reports whether the agent said that the call has ended.
 func (c *call) isOver() bool { return c.status == statusCompleted || c.status == statusFailed }
 
-// hear notes a call of which only a request for permission told.
+// hear records a call that the agent reported only in its request for permission.
 func (s *session) hear(u *update) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tool(u)
 }
 
-// take keeps what a call will do.
+// take stores the details of a call.
 func (c *call) take(u *update) {
 	if u.ToolKind != "" {
 		c.kind = u.ToolKind
@@ -269,7 +268,7 @@ func (c *call) take(u *update) {
 	}
 }
 
-// blank reports whether a value says nothing.
+// blank reports whether a JSON value is empty.
 func blank(raw json.RawMessage) bool {
 	switch strings.Join(strings.Fields(string(raw)), "") {
 	case "", "null", "{}", "[]", `""`:
@@ -279,7 +278,7 @@ func blank(raw json.RawMessage) bool {
 	}
 }
 
-// awaits returns the question for which the agent has to stop after the call.
+// awaits returns the id of the question for which the agent has to stop after the call.
 func (c *call) awaits(u *update) string {
 	for _, tool := range []string{agent.AskPerson, "request_approval"} {
 		if !strings.Contains(c.titles, tool) && c.named.toolName() != "mcp__"+server+"__"+tool {
@@ -294,8 +293,8 @@ func (c *call) awaits(u *update) string {
 	return ""
 }
 
-// texts are all texts in a value, and all objects in their JSON form: agents
-// wrap the results of tools in many ways.
+// texts returns all texts in a value, and all objects with a question_id as JSON, because agents wrap the results of
+// tools in many ways.
 func texts(raw json.RawMessage) []string {
 	var v any
 	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
@@ -338,7 +337,7 @@ func (s *session) plan(u *update) {
 	}
 }
 
-// announced is what the agent told of a call before it asked for permission.
+// announced returns what the agent reported about a call before it asked for permission.
 func (s *session) announced(id string) call {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,8 +24,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/runner/runnertest"
 )
 
-// The test binary plays the agent where this variable names what it does; the
-// other names the folder in which it keeps its sessions.
+// If standInEnv is set, the test binary plays the agent with that behaviour. sessionsEnv names the folder in which it
+// keeps its sessions.
 const (
 	standInEnv  = "ACP_STAND_IN"
 	sessionsEnv = "ACP_SESSIONS"
@@ -39,52 +39,52 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Behaviours beside those of the suite.
+// Behaviours in addition to those of the suite.
 const (
-	// runs asks for permission to run what follows "RUN " in a prompt of the
-	// session, and writes it into the file ran.
+	// runs asks for permission to run the command after "RUN " in a prompt of the session, and writes the command to
+	// the file "ran".
 	runs = "runs"
-	// changes is runs, which adds " --force" in a loaded session.
+	// changes is like runs, but adds " --force" in a loaded session.
 	changes = "changes"
-	// cannotLoad is runs without loading sessions.
+	// cannotLoad is like runs, but cannot load sessions.
 	cannotLoad = "cannot load"
-	// wantsAlways is runs, which offers to permit all such calls and no single one.
+	// wantsAlways is like runs, but offers only to permit all such calls, and no single one.
 	wantsAlways = "wants always"
-	// elicits asks for a colour and a count, and says what it got.
+	// elicits asks for a colour and a count, and reports the reply.
 	elicits = "elicits"
-	// hears is runs, and hearsForm is elicits, when a prompt tells the task. To other prompts they say "heard".
+	// When a prompt contains the task, hears is runs, and hearsForm is elicits. To other prompts they say "heard".
 	hears     = "hears"
 	hearsForm = "hears form"
 	// wantsLogin refuses to begin a session.
 	wantsLogin = "wants login"
 	// isNew speaks a later version of the protocol.
 	isNew = "is new"
-	// stops ends its turn for want of tokens.
+	// stops ends its turn because its tokens ran out.
 	stops = "stops"
-	// overreaches asks for files and a terminal of its client.
+	// overreaches asks its client for files and a terminal.
 	overreaches = "overreaches"
 	// actsUnasked runs a command without asking, and goes on until it is stopped.
 	actsUnasked = "acts unasked"
-	// failsUnasked is actsUnasked, and says that the command failed.
+	// failsUnasked is like actsUnasked, but says that the command failed.
 	failsUnasked = "fails unasked"
-	// leavesRunning runs a command without asking, and never tells its end.
+	// leavesRunning runs a command without asking, and never reports its end.
 	leavesRunning = "leaves running"
 	// defies asks for permission, and runs the command whatever the reply is.
 	defies = "defies"
-	// usesTwice runs a second command under the name of one that was permitted.
+	// usesTwice runs a second command under the id of a call that was permitted.
 	usesTwice = "uses twice"
 	// looks reads a file without asking.
 	looks = "looks"
-	// wasOpen begins in a mode in which it asks for nothing, and says which mode it is in.
+	// wasOpen begins in a mode in which it never asks, and reports its mode.
 	wasOpen = "was open"
-	// knowsItsRun says whether a hook of the desk would stand aside.
+	// knowsItsRun reports whether a hook that a person installed would leave the gate to the runner.
 	knowsItsRun = "knows its run"
 )
 
-// open and asking are modes of sessions.
+// openMode and askMode are modes of sessions.
 const openMode, askMode = "yolo", "default"
 
-// standIn is an agent that speaks the protocol by the library's side for agents.
+// standIn is an agent that speaks the protocol with the library's agent side.
 type standIn struct {
 	does    string
 	conn    *acp.AgentSideConnection
@@ -92,7 +92,7 @@ type standIn struct {
 	cancels chan struct{}
 	// turns numbers the calls.
 	turns int
-	// mode is what the session may do.
+	// mode is the mode of the session.
 	mode acp.SessionModeId
 }
 
@@ -146,7 +146,7 @@ func (s *standIn) NewSession(_ context.Context, p acp.NewSessionRequest) (acp.Ne
 	return res, err
 }
 
-// past reports whether a session was there once.
+// past reports whether a session existed before.
 func (s *standIn) past(id string) bool {
 	_, err := os.Stat(filepath.Join(os.Getenv(sessionsEnv), id+".past"))
 	return err == nil
@@ -160,7 +160,7 @@ func (s *standIn) LoadSession(ctx context.Context, p acp.LoadSessionRequest) (ac
 	}
 	s.loaded = true
 	old := acp.SessionNotification{SessionId: p.SessionId, Update: acp.UpdateAgentMessageText("old news\n")}
-	// As Gemini CLI, it goes on with old news after it has said that the session is loaded.
+	// Like Gemini CLI, the stand-in sends old updates after it has said that the session is loaded.
 	for late := range 20 {
 		time.AfterFunc(time.Duration(late)*2*time.Millisecond, func() {
 			s.conn.SessionUpdate(context.WithoutCancel(ctx), old) //nolint:errcheck // the client may be gone
@@ -179,7 +179,7 @@ func (s *standIn) file(id acp.SessionId) string {
 	return filepath.Join(os.Getenv(sessionsEnv), string(id))
 }
 
-// remember keeps a prompt of the session.
+// remember adds a prompt to the session.
 func (s *standIn) remember(id acp.SessionId, text string) {
 	if os.Getenv(sessionsEnv) == "" {
 		return
@@ -329,7 +329,7 @@ func (t *turn) awaitCancel() {
 	t.reason = acp.StopReasonCancelled
 }
 
-// leave starts a child, with the agent's output and files.
+// leave starts a child that holds the agent's output and the files.
 func (t *turn) leave(script string, files ...*os.File) {
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = os.Stdout, os.Stderr, files
@@ -354,7 +354,7 @@ func (t *turn) handBack() {
 	check(os.WriteFile("handed.json", data, 0o600))
 }
 
-// command is what the session was told to run.
+// command returns the command that the session was told to run.
 func (t *turn) command() string {
 	all, err := os.ReadFile(t.file(t.id))
 	check(err)
@@ -386,12 +386,12 @@ func (t *turn) actUnasked() {
 	t.awaitEnd()
 }
 
-// tell tells how a call stands.
+// tell reports the status of a call.
 func (t *turn) tell(id acp.ToolCallId, kind acp.ToolKind, status acp.ToolCallStatus) {
 	t.update(acp.UpdateToolCall(id, acp.WithUpdateKind(kind), acp.WithUpdateStatus(status)))
 }
 
-// awaitEnd waits until the agent is ended, with a child that outlives its parent.
+// awaitEnd waits until the agent is ended. It leaves a child that outlives its parent.
 func (t *turn) awaitEnd() {
 	t.leave(`exec sleep 1000`)
 	select {}
@@ -411,7 +411,7 @@ func (t *turn) run() {
 		options = options[:1]
 	}
 	t.update(acp.StartToolCall(call, "shell", acp.WithStartKind("execute"), acp.WithStartRawInput(map[string]any{"command": command})))
-	// The arguments were announced; the request does not repeat them.
+	// The arguments were announced before, so the request does not repeat them.
 	res, err := t.conn.RequestPermission(context.WithoutCancel(t.ctx), acp.RequestPermissionRequest{
 		SessionId: t.id, Options: options, ToolCall: acp.ToolCallUpdate{ToolCallId: call, Title: &title},
 	})

@@ -9,17 +9,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// transcript writes what an agent says in pieces, and notes between them, into
-// the log of a run.
+// transcript writes the agent's messages, which come in pieces, and lines about other events into the log of a run.
 type transcript struct {
 	to io.Writer
 	mu sync.Mutex
-	// voice is whose text the current line is; inLine says that it has begun.
+	// voice is the prefix of the current line's text. inLine is true if the line has begun.
 	voice  string
 	inLine bool
 }
 
-// say adds a piece of text. Another voice begins another line.
+// say adds a piece of text. Another voice begins a new line.
 func (t *transcript) say(voice, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,25 +7,23 @@ import (
 	"strings"
 )
 
-// decision is what became of the request for permission of a call.
+// decision is the result of a call's request for permission.
 type decision int
 
 const (
-	// unseen says that the agent never asked.
+	// unseen means that the agent never asked.
 	unseen decision = iota
-	// refused says that it asked, and that nothing permitted the call so far.
+	// refused means that it asked, and that the call is not permitted so far.
 	refused
-	// permitted says that a rule or a person permitted the call, or that it is one of
-	// Fermata's own tools.
+	// permitted means that a rule or a person permitted the call, or that it is one of Fermata's own tools.
 	permitted
 )
 
-// harmlessKinds are the protocol's kinds of calls that change nothing. All others act,
-// also those that the protocol does not know yet.
+// harmlessKinds are the protocol's kinds of calls that change nothing. All other kinds act, including kinds that the
+// protocol will add.
 var harmlessKinds = []string{"read", "search", "think", "switch_mode"}
 
-// harmlessTools are tools that change nothing and that known programs give no kind of
-// their own.
+// harmlessTools are tools that change nothing, and to which known programs give no kind of their own.
 var harmlessTools = map[string][]string{
 	openCodeName: {"todowrite", "todoread", "skill", "list", "lsp", "invalid", "question", "plan_enter", "plan_exit"},
 	geminiName:   {"write_todos", "ask_user", "activate_skill", "enter_plan_mode", "exit_plan_mode", "complete_task"},
@@ -35,12 +33,11 @@ var harmlessTools = map[string][]string{
 	},
 }
 
-// geminiTodos is the title that Gemini CLI gives its list of what is to do.
+// geminiTodos matches the titles of Gemini CLI's todo list.
 var geminiTodos = regexp.MustCompile(`^(Set \d+ todo\(s\)|Cleared todo list)$`)
 
-// isHarmless reports whether the call is of a tool of a known program that changes
-// nothing. What the model writes never decides: a title counts only where the program
-// makes it of the tool's name.
+// isHarmless reports whether the call is of a known program's tool that changes nothing. Text of the model never
+// decides: a title counts only if the program makes it from the tool's name.
 func (c *call) isHarmless(agent, id string) bool {
 	known := harmlessTools[agent]
 	switch {
@@ -51,22 +48,21 @@ func (c *call) isHarmless(agent, id string) bool {
 	case c.kind != "" && c.kind != "other":
 		return false
 	case agent == geminiName:
-		// Tools of MCP servers may have any title, and always tell their arguments.
+		// Tools of MCP servers may have any title, but always report their arguments.
 		return slices.ContainsFunc(known, func(tool string) bool { return isGeminiCall(id, tool) }) || c.bare && geminiTodos.MatchString(c.first)
 	default:
 		return slices.Contains(known, c.first)
 	}
 }
 
-// isGeminiCall reports whether the id of a call is one that Gemini CLI makes of the
-// tool's name.
+// isGeminiCall reports whether the id of a call has the form that Gemini CLI makes from the tool's name.
 func isGeminiCall(id, tool string) bool {
 	rest, ok := strings.CutPrefix(id, tool+"-")
 	return ok && rest != "" && strings.Trim(rest, "0123456789-") == ""
 }
 
-// refusals begin what known programs say of a call that they did not run themselves:
-// the call was malformed, or a setting of the user's denies it.
+// refusals are the beginnings of known programs' messages about a call that they themselves did not run: the call was
+// malformed, or a setting of the user denies it.
 var refusals = map[string][]string{
 	openCodeName: {"The user has specified a rule which prevents", "The user rejected permission", "The " + anyTool + " tool was called with invalid arguments"},
 	claudeName:   {"<tool_use_error>", "```\n<tool_use_error>", "Permission to use"},
@@ -91,8 +87,8 @@ func isRefusal(agent, text string) bool {
 // acts reports whether the call is one that a gate has to see.
 func (c *call) acts(agent, id string) bool { return !c.isOwn() && !c.isHarmless(agent, id) }
 
-// isOwn reports whether the call is of one of Fermata's own tools, by the name that
-// the program gives, else by its first title.
+// isOwn reports whether the call is of one of Fermata's own tools, by the name that the program reports, or else by its
+// first title.
 func (c *call) isOwn() bool {
 	if name := c.named.toolName(); name != "" {
 		return ownName(name) && c.named.isOurs()
@@ -107,8 +103,8 @@ const (
 	statusFailed    = "failed"
 )
 
-// check notes the status of a call, and that it ran without a decision that
-// permits it. A call that failed may have run: only a refusal that is known is none.
+// check records the status of a call, and whether it ran without permission. A failed call may have run, unless its
+// error is a known refusal.
 func (s *session) check(c *call, u *update) {
 	began := c.status == statusRunning || s.agent != geminiName
 	c.status = cmp.Or(u.Status, c.status)
@@ -119,12 +115,12 @@ func (s *session) check(c *call, u *update) {
 	case u.Status == statusCompleted:
 		s.violate("ran without asking", c)
 	case u.Status == statusFailed && c.decided == unseen && began && !s.cancelled && !isRefusal(s.agent, strings.Join(texts(u.Content), " ")):
-		// Gemini CLI tells of each call before it runs.
+		// Gemini CLI reports each call before the call runs.
 		s.violate("ran without asking", c)
 	}
 }
 
-// violate notes the first call that ran against the gate.
+// violate records the first call that ran against the gate.
 func (s *session) violate(what string, c *call) {
 	if s.violation != "" {
 		return
@@ -133,15 +129,15 @@ func (s *session) violate(what string, c *call) {
 	close(s.ungated)
 }
 
-// violated is what the agent did against the gate; empty is nothing.
+// violated returns how the agent acted against the gate, or "".
 func (s *session) violated() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.violation
 }
 
-// checkLeft looks, at the end of a turn that the agent ended by itself, for calls that
-// it began without asking and of which it never told an end.
+// checkLeft looks for calls that the agent began without asking and never reported as ended. It runs at the end of a
+// turn that the agent ended by itself.
 func (s *session) checkLeft() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +148,7 @@ func (s *session) checkLeft() {
 	}
 }
 
-// decide notes what became of the request for a call.
+// decide records the decision about a call.
 func (s *session) decide(id string, d decision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

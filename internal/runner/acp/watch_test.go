@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A call that no gate permitted ends the run, with all that the agent started: whether
-// the agent never asked, was refused, or uses the name of a call that was permitted.
+// A call that no gate permitted ends the run and all processes of the agent. It does not matter whether the agent never
+// asked, was refused, or reused the id of a permitted call.
 func TestACallThatNoGateSawFailsTheRun(t *testing.T) {
 	t.Parallel()
 	for does, want := range map[string]string{
@@ -37,8 +37,8 @@ func TestACallThatNoGateSawFailsTheRun(t *testing.T) {
 	}
 }
 
-// What only looks needs no permission, and a session that begins in a mode without
-// questions is put into the one that asks.
+// A call that only reads needs no permission. A session that begins in a mode without questions is switched to the mode
+// that asks.
 func TestWhatOnlyLooksGoesOn(t *testing.T) {
 	t.Parallel()
 	for does, want := range map[string]string{looks: "done", wasOpen: askMode} {

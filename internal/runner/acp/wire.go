@@ -9,19 +9,18 @@ import (
 	"github.com/coder/acp-go-sdk"
 )
 
-// longestMessage is how long a message may be, in bytes. The library takes no longer ones.
+// longestMessage is the longest message, in bytes, that the library accepts.
 const longestMessage = 9 << 20
 
-// wire carries what the agent writes: messages to the connection, news of the
-// session to the conversation, and anything else to the log. News are taken
-// here, before any later message is passed on, so that a request or a response
-// never overtakes them.
+// wire splits the agent's output: messages go to the connection, updates of the session to the conversation, and
+// anything else to the log. An update is handled here before any later message is passed on, so that no request or
+// response overtakes it.
 type wire struct {
 	out    *io.PipeWriter
 	log    io.Writer
 	update func(params json.RawMessage)
 	line   []byte
-	// noise says that the rest of the line is none of the protocol's.
+	// noise is true if the rest of the line is not part of the protocol.
 	noise bool
 }
 
@@ -39,7 +38,7 @@ func (w *wire) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// add takes a piece of a line. What cannot be a message goes to the log at once.
+// add takes a piece of a line. Text that cannot be a message goes to the log at once.
 func (w *wire) add(piece []byte) {
 	w.line = append(w.line, piece...)
 	start := bytes.TrimLeft(w.line, " \t\r")
@@ -58,7 +57,7 @@ func (w *wire) add(piece []byte) {
 	}
 }
 
-// end takes what was read as a whole line.
+// end handles the collected line.
 func (w *wire) end() {
 	line, noise := bytes.TrimSpace(w.line), w.noise
 	w.line, w.noise = w.line[:0], false
@@ -80,7 +79,7 @@ func (w *wire) end() {
 	case head.Method == acp.ClientMethodSessionUpdate:
 		w.update(head.Params)
 	default:
-		// After the connection has ended nobody reads, and that is fine.
+		// After the connection has ended, the pipe has no reader, so this write may fail.
 		w.out.Write(append(line, '\n')) //nolint:errcheck // see above
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/runner/acp"
 )
 
-// The reply to a request holds a decision and no words. The agent is told in a prompt what
-// people said with it, and the run does not end before.
+// The reply to a request carries a decision but no comment. A prompt tells the agent the comment, and the run does not
+// end before that.
 func TestWordsWithADecisionReachTheAgent(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -64,8 +64,7 @@ func decideWith(decision, comment string) func(*world, *fermata.Question) error 
 	}
 }
 
-// gatekeeper lets a person decide while the agent waits: the worker has heard of it before
-// the request is answered.
+// gatekeeper lets a person decide while the agent waits: the worker gets the decision before the request is answered.
 type gatekeeper struct {
 	acp.Asker
 	inbox  chan *fermata.ResumeContext
@@ -96,7 +95,7 @@ func (g *gatekeeper) WaitQuestion(ctx context.Context, id string, _ time.Duratio
 	return &fermata.Question{ID: id, Type: g.answer.Type, Status: g.answer.Resolution.Status, Resolution: g.answer.Resolution}, nil
 }
 
-// The same run tells them, where the worker has them in time.
+// If the worker has the comment in time, the same run tells it.
 func TestWordsWithADecisionAreToldInTheSameRun(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]*fermata.Resolution{

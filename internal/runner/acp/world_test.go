@@ -31,9 +31,9 @@ type world struct {
 	agent    *client.Client
 	folder   string
 	sessions string
-	// sandbox is where the agent runs; nil is none.
+	// sandbox is the sandbox of the agent, or nil.
 	sandbox *process.Sandbox
-	// clock is the database's. It stands still until it is moved.
+	// clock is the database's clock. It stands still until a test advances it.
 	clock *storetest.Clock
 }
 
@@ -84,19 +84,19 @@ func (w *world) task(body string) *fermata.Task {
 	return t
 }
 
-// An agent that asks is kept alive for hours, or not at all.
+// patient keeps an agent that asks alive for an hour, impatient not at all.
 const (
 	patient   = time.Hour
 	impatient = -time.Second
 )
 
-// work runs a worker until it has nothing to do.
+// work runs a worker until there is nothing to do.
 func (w *world) work(does string, wait time.Duration) {
 	w.t.Helper()
 	w.must(w.run(does, wait))
 }
 
-// run runs a worker until it has nothing to do, and returns its error.
+// run runs a worker until there is nothing to do, and returns the worker's error.
 func (w *world) run(does string, wait time.Duration) error {
 	o := standInOptions(w.t, does, 10*time.Second, sessionsEnv+"="+w.sessions)
 	o.Asker, o.Wait = w.agent, wait
@@ -175,7 +175,7 @@ func (w *world) want(id string, state fermata.TaskState, summary string) *fermat
 	return t
 }
 
-// wantRan wants the commands that ran in the task's folder.
+// wantRan wants exactly these commands to have run in the task's folder.
 func (w *world) wantRan(t *fermata.Task, commands ...string) {
 	w.t.Helper()
 	data, err := os.ReadFile(filepath.Join(w.folder, t.ID, "ran"))
@@ -188,7 +188,7 @@ func (w *world) wantRan(t *fermata.Task, commands ...string) {
 	}
 }
 
-// log is that of the task's last run.
+// log returns the log of the task's last run.
 func (w *world) log(t *fermata.Task) string {
 	w.t.Helper()
 	t, err := w.person.Task(w.t.Context(), t.ID)

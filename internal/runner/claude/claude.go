@@ -6,11 +6,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// Name is what tasks call this runner.
+// Name is this runner's name in tasks.
 const Name = "claude"
 
-// DefaultMode lets the agent edit the files of its working copy; what else it
-// wants to do is asked.
+// DefaultMode lets the agent edit the files of its working copy. For everything else it has to ask.
 const DefaultMode = "acceptEdits"
 
 // New returns a runner.
@@ -28,7 +27,7 @@ func New(o agent.Options) *agent.Runner {
 	}, o)
 }
 
-// mode is the permission mode that the arguments set.
+// mode returns the permission mode that the arguments set.
 func mode(extra []string) string {
 	mode := DefaultMode
 	for i, arg := range extra {
@@ -43,14 +42,14 @@ func mode(extra []string) string {
 
 const modeFlag = "--permission-mode"
 
-// askTools are the tools of Fermata's MCP server that the agent may use
-// without asking. The one for permission prompts is not the agent's.
+// askTools are the tools of Fermata's MCP server that the agent may use without asking. The tool for permission prompts
+// is not for the agent.
 var askTools = []string{
 	"ask_user", "post_question", "request_approval", "check_answer", "cancel_question", "report_progress", "read_messages",
 }
 
-// command writes the papers of the turn, and names them to the program. Arguments
-// of the user's come last, so that they hold against these.
+// command writes the files of the turn and returns the arguments that name them. The user's arguments come last, so
+// that they override these.
 func command(t *agent.Turn) (args, env []string, err error) {
 	settings, servers, err := writePapers(t)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 var _ worker.Runner = claude.New(agent.Options{})
 
-// speak are the words of Claude Code.
+// speak defines the suite's shell functions with the output lines of Claude Code.
 var speak = `
 line() { printf '%s\n' "$1"; }
 begin() { line '{"type":"system","subtype":"init","session_id":"s-1","claude_code_version":"2.1.329","new_field":{"a":[1]}}'; }

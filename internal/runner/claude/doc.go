@@ -1,8 +1,6 @@
-// Package claude runs Claude Code as an agent. The program is started without
-// a terminal, asks people by Fermata's MCP tools or its own question tool, ends
-// as soon as it waits for a person, and is resumed by its session with the
-// answer. docs/claude.md describes it.
+// Package claude runs Claude Code as an agent. The program is started without a terminal. It asks people with Fermata's
+// MCP tools or its own question tool. It ends as soon as it waits for a person, and is resumed by its session with the
+// answer. See docs/claude.md.
 //
-// It knows the program by what it writes on standard output as stream-json;
-// whatever it does not know there it passes over.
+// The package reads the program's output in the format stream-json, and ignores everything in it that it does not know.
 package claude

@@ -9,32 +9,32 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// writePapers writes the settings with the hooks, and where the MCP server is.
+// writePapers writes two files: the settings with the hooks, and the configuration of the MCP server.
 func writePapers(t *agent.Turn) (settings, servers string, err error) {
 	settings, servers = filepath.Join(t.Folder, "settings.json"), filepath.Join(t.Folder, "mcp.json")
 	return settings, servers, errors.Join(writeJSON(settings, hooks(t)), writeJSON(servers, mcpServers(t)))
 }
 
-// object is a JSON object that is written out.
+// object is a JSON object to write.
 type object = map[string]any
 
-// hooks switches the hooks on. One that does not end in time lets the tool pass,
-// so `fermata hook` gives itself less time than it has here.
+// hooks returns settings that enable the hooks. A hook that exceeds its timeout lets the tool pass, so `fermata hook`
+// gives itself less time than the timeout here.
 func hooks(t *agent.Turn) object {
 	hook := func(matcher string) []any {
 		return []any{object{"matcher": matcher, "hooks": []any{object{
 			"type": "command", "command": t.Hook("claude"), "timeout": agent.HookSeconds,
 		}}}}
 	}
-	// Settings of the project must not switch the hooks off.
+	// The settings of a project must not disable the hooks.
 	return object{"disableAllHooks": false, "hooks": object{
 		"PreToolUse":  hook("*"),
 		"PostToolUse": hook("mcp__fermata__(ask_user|request_approval)"),
 	}}
 }
 
-// mcpServers names Fermata's MCP server, whose tools are always on offer. Its
-// permission prompt does not hold the program up until a person has decided.
+// mcpServers returns the configuration of Fermata's MCP server, whose tools are always on offer. Its permission prompt
+// does not make the program wait until a person has decided.
 func mcpServers(t *agent.Turn) object {
 	env := object{}
 	for _, name := range agent.ServerEnv {

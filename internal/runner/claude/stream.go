@@ -10,7 +10,7 @@ import (
 
 // reader translates the lines of a turn.
 type reader struct {
-	// announced is the last text of the assistant until it acts.
+	// announced is the assistant's latest text until the assistant acts.
 	announced string
 }
 
@@ -33,12 +33,12 @@ func (r *reader) read(line []byte) []agent.Event {
 	case "result":
 		return []agent.Event{e.end()}
 	default:
-		// The program tells more than a log needs, and more with every version.
+		// The program reports more than a log needs, and more with every version.
 	}
 	return nil
 }
 
-// block takes what the agent says or does, or what came of a call.
+// block handles a text, a call, or the result of a call.
 func (r *reader) block(b block) agent.Event {
 	switch b.Type {
 	case "text":
@@ -61,12 +61,11 @@ func (r *reader) block(b block) agent.Event {
 	}
 }
 
-// malformed begins the result of a call that Claude Code could not make, so that no hook
-// hears of it.
+// malformed begins the result of a call that Claude Code could not make. No hook is called for such a call.
 const malformed = "<tool_use_error>"
 
-// progress is the agent's plan where it writes one, and else what it said before
-// it went on to act. Its last words are no progress.
+// progress returns the agent's plan if the agent writes one, or else the text that it said before it acted. Its last
+// message is no progress.
 func (r *reader) progress(b block) *fermata.Progress {
 	first, _, _ := strings.Cut(r.announced, "\n")
 	r.announced = ""
@@ -80,18 +79,18 @@ func (r *reader) progress(b block) *fermata.Progress {
 	}
 }
 
-// event is a line of stream-json, as far as it is read.
+// event is a line of stream-json, with the fields that are read.
 type event struct {
 	Type      string  `json:"type"`
 	Subtype   string  `json:"subtype"`
 	SessionID string  `json:"session_id"`
 	Message   message `json:"message"`
-	// Version of the program, in the first event.
+	// Version is the version of the program, in the first event.
 	Version string `json:"claude_code_version"`
 	outcome
 }
 
-// message is what the assistant says, or what came of its calls.
+// message is a message of the assistant, or the results of its calls.
 type message struct {
 	Content json.RawMessage `json:"content"`
 }
@@ -108,14 +107,14 @@ type block struct {
 	IsError   bool            `json:"is_error"`
 }
 
-// outcome is the last event: how the turn ended.
+// outcome is the last event, which says how the turn ended.
 type outcome struct {
 	IsError        bool     `json:"is_error"`
 	StopReason     string   `json:"stop_reason"`
 	TerminalReason string   `json:"terminal_reason"`
 	Result         string   `json:"result"`
 	Errors         []string `json:"errors"`
-	// Deferred is the call that a hook put off.
+	// Deferred is the call that a hook deferred.
 	Deferred *struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
@@ -127,7 +126,7 @@ func (o *outcome) isPaused() bool {
 	return o.TerminalReason == "hook_stopped" || o.StopReason == "tool_deferred" || o.Deferred != nil
 }
 
-// end is how the turn ended.
+// end returns the event for the end of the turn.
 func (o *outcome) end() agent.Event {
 	e := agent.Event{Ended: true, Said: strings.TrimSpace(o.Result), Paused: o.isPaused(), Fatal: o.IsError}
 	if o.IsError {
@@ -139,7 +138,7 @@ func (o *outcome) end() agent.Event {
 	return e
 }
 
-// blocks returns the pieces of a message; a bare text is one.
+// blocks returns the pieces of a message. A plain text is one piece.
 func (m message) blocks() []block {
 	var blocks []block
 	if json.Unmarshal(m.Content, &blocks) == nil {
@@ -152,7 +151,7 @@ func (m message) blocks() []block {
 	return nil
 }
 
-// describe is a call in one line.
+// describe returns a call on one line.
 func (b block) describe() string {
 	var in map[string]any
 	json.Unmarshal(b.Input, &in) //nolint:errcheck // a call without readable input has its name
@@ -164,7 +163,7 @@ func (b block) describe() string {
 	return b.Name
 }
 
-// textOf is the text of a tool's result: a string, or blocks of text.
+// textOf returns the text of a tool's result: a string, or blocks of text.
 func textOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

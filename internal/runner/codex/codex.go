@@ -1,7 +1,6 @@
-// Package codex runs Codex as an agent. The user's own CODEX_HOME stays in
-// force, with its login and settings; what Fermata needs is passed as
-// overrides. No hook of Codex can pause a run, so the runner stops the program
-// when a question is asked, once its session's record holds the call.
+// Package codex runs Codex as an agent. The user's own CODEX_HOME stays in force, with its login and settings.
+// Fermata's settings are passed as overrides. No hook of Codex can pause a run. So the runner stops the program after a
+// question was asked, as soon as the record of the session holds the call.
 package codex
 
 import (
@@ -13,11 +12,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// Name is what tasks call this runner.
+// Name is this runner's name in tasks.
 const Name = "codex"
 
-// toolTimeout is how long a call of Fermata's tools may take, in seconds: longer than
-// any wait that an agent can ask for.
+// toolTimeout is how long a call of Fermata's tools may take, in seconds. It is longer than any wait that an agent can
+// ask for.
 const toolTimeout = 24 * 60 * 60
 
 // New returns a runner.
@@ -33,14 +32,13 @@ func New(o agent.Options) *agent.Runner {
 	}, o)
 }
 
-// sandbox keeps commands in the working directory and away from the network, whatever
-// the user's own settings open for a desk: here nobody is asked about them.
+// sandbox keeps commands in the working directory and away from the network, whatever the user's own settings allow.
+// Those settings are for sessions in which a person is asked; here no person is asked.
 var sandbox = []string{
 	"-c", `sandbox_mode="workspace-write"`, "-c", "sandbox_workspace_write.network_access=false", "-c", "sandbox_workspace_write.writable_roots=[]",
 }
 
-// command asks for the work to be done in the sandbox. Arguments of the user's come
-// later and win.
+// command returns the arguments, which make Codex work in the sandbox. The user's arguments come later and win.
 func command(t *agent.Turn) (args, env []string, err error) {
 	args = []string{"exec"}
 	if t.Session != "" {
@@ -65,7 +63,7 @@ func command(t *agent.Turn) (args, env []string, err error) {
 	return append(args, "-"), nil, nil
 }
 
-// quote writes a string of TOML.
+// quote returns a string of TOML.
 func quote(s string) string {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -74,7 +72,7 @@ func quote(s string) string {
 	return string(data)
 }
 
-// quoteAll writes a list of strings of TOML.
+// quoteAll returns a list of TOML strings.
 func quoteAll(list []string) string {
 	quoted := make([]string, len(list))
 	for i := range list {
@@ -83,7 +81,7 @@ func quoteAll(list []string) string {
 	return "[" + strings.Join(quoted, ",") + "]"
 }
 
-// home is where Codex keeps its sessions.
+// home returns the folder in which Codex keeps its sessions.
 func home(t *agent.Turn) string {
 	if dir := t.Getenv("CODEX_HOME"); dir != "" {
 		return dir

@@ -15,7 +15,7 @@ import (
 
 var _ worker.Runner = codex.New(agent.Options{})
 
-// speak are the words of Codex.
+// speak defines the suite's shell functions with the output lines of Codex.
 const speak = `
 begin() { echo '{"type":"thread.started","thread_id":"s-1"}'; echo '{"type":"turn.started"}'; }
 say() { echo '{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"'"$1"'"}}'; }
@@ -32,7 +32,7 @@ resumed() { case " $* " in " exec resume "*" s-1 "*) ;; *) return 1;; esac; }
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	runnertest.Run(t, func(t *testing.T, b runnertest.Behaviour) worker.Runner {
-		// A record of the session that is kept already: waiting for it is tested with the real program.
+		// This record of the session is complete already. A test with the real program covers the wait for the record.
 		home := t.TempDir()
 		record(t, home, "s-1", `{"type":"response_item","payload":{"type":"function_call","call_id":"c"}}
 {"type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"q_1"}}

@@ -12,13 +12,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// flagsFile is what Codex calls the configuration of its command line, where it
-// names the hooks that it trusts.
+// flagsFile is Codex's name for the configuration of its command line, in which the trusted hooks are named.
 const flagsFile = "/<session-flags>/config.toml"
 
-// hooks are the hooks of a run as a table of TOML: the gate before every tool, and
-// one by which the runner knows that the gate is there. Codex runs only hooks
-// that are trusted, each by the hash of what it is; no other hook is trusted by this.
+// hooks returns the hooks of a run as a TOML table: the gate before every tool, and a hook that shows the runner that
+// the gate is there. Codex runs only trusted hooks, and knows each by the hash of its definition. So this makes no
+// other hook trusted.
 func hooks(t *agent.Turn) string {
 	line := t.Hook(Name, unaskedTools(t.ExtraArgs)...)
 	var events, states []string
@@ -29,12 +28,12 @@ func hooks(t *agent.Turn) string {
 	return "{" + strings.Join(events, ",") + ",state={" + strings.Join(states, ",") + "}}"
 }
 
-// identity is the hash by which Codex knows a hook: that of its JSON with sorted names.
+// identity returns the hash by which Codex knows a hook: the hash of its JSON with sorted names.
 func identity(event, line string) string {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	// Maps of texts, numbers and truths are always written.
+	// Maps of strings, numbers and booleans can always be encoded.
 	_ = enc.Encode(map[string]any{"event_name": event, "hooks": []any{
 		map[string]any{"async": false, "command": line, "timeout": agent.HookSeconds, "type": "command"},
 	}})
@@ -42,15 +41,14 @@ func identity(event, line string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// loosening are parts of arguments that let commands out of the sandbox.
+// loosening are parts of arguments that let commands leave the sandbox.
 var loosening = []string{"danger", "bypass", "yolo", "profile", "permission", "writable_roots", "network_access", "add-dir", "--cd", "approve"}
 
-// looseningFlags are short flags that do, alone or with their value.
+// looseningFlags are short flags that do the same, alone or with a value.
 var looseningFlags = []string{"-p", "-C"}
 
-// unaskedTools are the tools about which nobody is asked unless a rule says so. Those that
-// change something are among them while the sandbox keeps them in the working copy
-// and away from the network.
+// unaskedTools returns the tools that need no question unless a rule says so. They include tools that change files, as
+// long as the sandbox keeps these in the working copy and away from the network.
 func unaskedTools(extra []string) []string {
 	tools := []string{"update_plan", "view_image"}
 	free := slices.ContainsFunc(extra, func(arg string) bool {

@@ -131,7 +131,7 @@ func (i item) completed() []agent.Event {
 	return []agent.Event{e}
 }
 
-// output is what a tool of an MCP server returned.
+// output returns the result of an MCP tool.
 func (i item) output() string {
 	if i.Result == nil {
 		return ""
@@ -145,7 +145,7 @@ func (i item) output() string {
 	return i.Result.Content[0].Text
 }
 
-// planEvents is the agent's own plan as progress.
+// planEvents returns the agent's own plan as progress.
 func (i item) planEvents() []agent.Event {
 	if i.Type != "todo_list" {
 		return nil

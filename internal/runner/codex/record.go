@@ -12,15 +12,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// How often the record of a session is looked at, and for how long.
+// How often the record of a session is read, and for how long.
 const (
 	keptLook     = 20 * time.Millisecond
 	keptPatience = 5 * time.Second
 )
 
-// awaitKept waits until the session's record holds a result for every call in
-// it. Codex reports a result before it writes it down; stopped in between, it
-// takes the call for aborted.
+// awaitKept waits until the session's record holds a result for every call in it. Codex reports a result before it
+// writes the result down. If Codex is stopped in between, it takes the call for aborted.
 func awaitKept(ctx context.Context, t *agent.Turn) {
 	ctx, cancel := context.WithTimeout(ctx, keptPatience)
 	defer cancel()
@@ -35,8 +34,8 @@ func awaitKept(ctx context.Context, t *agent.Turn) {
 	}
 }
 
-// isRecordWhole reports whether the record of a session holds a result for every call,
-// and the one that names the question.
+// isRecordWhole reports whether the record of a session holds a result for every call, including the one that names the
+// question.
 func isRecordWhole(t *agent.Turn) bool {
 	names, err := filepath.Glob(filepath.Join(home(t), "sessions", "*", "*", "*", "rollout-*-"+t.Session+".jsonl"))
 	if err != nil || len(names) == 0 {

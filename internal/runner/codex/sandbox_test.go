@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// Commands are run unasked only while the sandbox is closed: by Codex's settings, which the
-// arguments of the run override, and by the user's arguments.
+// Commands run without a question only while the sandbox is closed. The arguments of the run close it against Codex's
+// settings, and the user's arguments may open it.
 func TestSandbox(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

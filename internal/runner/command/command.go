@@ -15,14 +15,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// Name is what tasks call the runner of [New], and ShellName that of [NewShell].
+// Name is the name of the runner of [New] in tasks, and ShellName that of [NewShell].
 const (
 	Name      = fermata.RunnerCommand
 	ShellName = fermata.RunnerShell
 )
 
-// Desk is the worker's side of a run: the same type as worker.Desk, which says
-// what it promises.
+// Desk is the worker's side of a run. It is the same type as worker.Desk, which documents its methods.
 type Desk = interface {
 	Dir() string
 	Log() io.Writer
@@ -31,19 +30,19 @@ type Desk = interface {
 	KeepSession(s fermata.Session)
 }
 
-// Options say what is run and how.
+// Options say which program is run and how.
 type Options struct {
 	// Command is the worker's own program and its arguments. Only [New] reads it.
 	Command []string
-	// Grace is how long the agent may take to stop; 0 means 10 s.
+	// Grace is how long the agent may take to stop. 0 means 10 s.
 	Grace time.Duration
-	// PassEnv names the variables of the worker that agents inherit beside the usual ones.
+	// PassEnv names the variables of the worker that agents inherit besides the usual ones.
 	PassEnv []string
-	// SetEnv are further variables, as NAME=value.
+	// SetEnv holds further variables, as NAME=value.
 	SetEnv []string
 	// URL is the server's address, for agents that ask by the API.
 	URL string
-	// Token is handed to agents; it should have the scope ask only. Empty: none.
+	// Token is handed to agents. It should have only the scope ask. Empty means none.
 	Token string
 }
 
@@ -56,8 +55,8 @@ type Runner struct {
 // New returns the runner of the worker's own program.
 func New(opts Options) *Runner { return newRunner(Name, opts) }
 
-// NewShell returns the runner of the command lines in the specs of tasks. Whoever can
-// make a task then runs programs on this machine.
+// NewShell returns the runner of the command lines in the specs of tasks. Then everybody with the right to make a task
+// can run programs on this machine.
 func NewShell(opts Options) *Runner { return newRunner(ShellName, opts) }
 
 func newRunner(name string, opts Options) *Runner {
@@ -65,12 +64,11 @@ func newRunner(name string, opts Options) *Runner {
 	return &Runner{name: name, opts: opts}
 }
 
-// Name returns the name by which tasks call for it.
+// Name returns the runner's name in tasks.
 func (r *Runner) Name() string { return r.name }
 
-// Run starts the program in the desk's folder and waits until it and all that it
-// started has ended. When ctx ends, its group gets SIGTERM, and SIGKILL after the
-// grace.
+// Run starts the program in the desk's folder and waits until it and all processes that it started have ended. When ctx
+// ends, the process group gets SIGTERM, and SIGKILL after the grace.
 func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
 	argv, err := r.command(claim.Task)
 	if err != nil {
@@ -106,9 +104,8 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	return fin, nil
 }
 
-// command returns the program that runs for a task. A runner refuses a task that is for
-// the other runner. If the worker's own program ran in place of the task's command, the
-// task would be done although its command never ran.
+// command returns the program that runs for a task. A runner refuses a task that is for the other runner. If the
+// worker's own program ran in place of the task's command, the task would be done although its command never ran.
 func (r *Runner) command(t *fermata.Task) ([]string, error) {
 	var spec struct {
 		Command []string `json:"command"`
@@ -132,7 +129,7 @@ func (r *Runner) command(t *fermata.Task) ([]string, error) {
 	return r.opts.Command, nil
 }
 
-// start runs the program to its end, with its papers on standard input.
+// start runs the program to its end, with the task on its standard input.
 func (r *Runner) start(ctx context.Context, p *papers, program process.Program) (*os.ProcessState, error) {
 	stdin, err := os.Open(p.stdin)
 	if err != nil {
@@ -143,12 +140,12 @@ func (r *Runner) start(ctx context.Context, p *papers, program process.Program) 
 	return program.Run(ctx)
 }
 
-// papers are the files by which a run and its worker talk.
+// papers are the files by which a worker and its program exchange data.
 type papers struct {
 	dir, stdin, context, contextText, result, inbox string
 }
 
-// newPapers writes down what is handed over.
+// newPapers writes the task and its context to files.
 func newPapers(claim *fermata.Claim) (*papers, error) {
 	dir, err := os.MkdirTemp("", process.RunFolder)
 	if err != nil {
@@ -186,14 +183,13 @@ func writeJSON(name string, v any) error {
 
 func (p *papers) remove() { os.RemoveAll(p.dir) } //nolint:errcheck // the system clears what is left
 
-// listener is a desk that wants to know what the agent was told.
+// listener is a desk that records what the agent was told.
 type listener interface {
 	Heard(rc *fermata.ResumeContext)
 }
 
-// fillInbox appends what arrives to the inbox, a line each in one write, until end is
-// called, which returns what was written before ended was called: what came when the
-// program had ended was told to nobody.
+// fillInbox appends each context that arrives to the inbox, as a line in one write, until end is called. end returns
+// the contexts that were written before ended was called: the program was not told those that came after it had ended.
 func (p *papers) fillInbox(from <-chan *fermata.ResumeContext) (ended func(), end func() []*fermata.ResumeContext) {
 	done := make(chan struct{})
 	var filling sync.WaitGroup
@@ -214,8 +210,8 @@ func (p *papers) fillInbox(from <-chan *fermata.ResumeContext) (ended func(), en
 	return ended, func() []*fermata.ResumeContext { ended(); filling.Wait(); return told }
 }
 
-// hear tells the desk what the program was told. A program that ends to wait for what is
-// in its inbox already has not read it.
+// hear reports to the desk what the program was told. A program that ends to wait for an answer has not read an answer
+// that is in its inbox already.
 func hear(desk Desk, told []*fermata.ResumeContext, fin fermata.Finish) {
 	l, ok := desk.(listener)
 	if !ok || fin.Result == fermata.ResultNeedsInput && fin.Question == nil {
@@ -237,9 +233,9 @@ func isDone(done <-chan struct{}) bool {
 	}
 }
 
-// deliver adds a line to the inbox and reports whether it stands there. A program that
-// removed or renamed its inbox reads no more, so the file is never made again. What was
-// written while the program took its inbox away may not have been read, so it was not told.
+// deliver adds a line to the inbox and reports whether the program can read it there. A program that removed or renamed
+// its inbox reads no more, so the file is never made again. If the program took its inbox away during the write, it may
+// not have read the line, so the line counts as not told.
 func (p *papers) deliver(rc *fermata.ResumeContext) bool {
 	line, err := fermata.ExactJSON(rc)
 	if err != nil {
@@ -254,7 +250,7 @@ func (p *papers) deliver(rc *fermata.ResumeContext) bool {
 	return file.Close() == nil && stands
 }
 
-// isInbox reports whether the file is still what the program knows as its inbox.
+// isInbox reports whether the file is still the one at the inbox's path.
 func (p *papers) isInbox(file *os.File) bool {
 	open, err := file.Stat()
 	if err != nil {

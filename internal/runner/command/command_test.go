@@ -24,7 +24,7 @@ import (
 
 var _ worker.Runner = (*command.Runner)(nil)
 
-// agents are shell scripts that behave as the suite asks.
+// agents are shell scripts with the behaviours of the suite.
 var agents = map[runnertest.Behaviour]string{
 	runnertest.HandsBack: `
 		title=$(sed 's/.*"title":"\([^"]*\)".*/\1/')
@@ -223,7 +223,7 @@ func TestDetailsOfPlainPrograms(t *testing.T) {
 	}
 }
 
-// Each runner refuses a task that is for the other one. A task whose command did not run is not done.
+// Each runner refuses a task that is for the other one. A task whose command did not run must not be done.
 func TestCommandsOfTasksNeedLeave(t *testing.T) {
 	t.Parallel()
 	spec := []byte(`{"command":["echo","from the task"]}`)
@@ -254,7 +254,7 @@ func TestCommandsOfTasksNeedLeave(t *testing.T) {
 	}
 }
 
-// A program that is missing is an error: the worker then knows that nobody was told anything.
+// If a program is missing, Run returns an error, so that the worker knows that the program was told nothing.
 func TestMissingProgram(t *testing.T) {
 	t.Parallel()
 	r := command.New(command.Options{Command: []string{"no-such-program-here"}})
@@ -264,7 +264,7 @@ func TestMissingProgram(t *testing.T) {
 	}
 }
 
-// It changes the environment of the process, so it does not run in parallel.
+// This test changes the environment of the process, so it does not run in parallel.
 func TestSecretsOfTheWorkerStayThere(t *testing.T) {
 	t.Setenv("FERMATA_TOKEN", "fmt_worker")
 	t.Setenv("AWS_SECRET", "hidden")
@@ -284,7 +284,7 @@ func TestSecretsOfTheWorkerStayThere(t *testing.T) {
 	}
 }
 
-// play runs an agent to its end and returns what it said and wrote.
+// play runs an agent to its end and returns its result and its output.
 func play(t *testing.T, opts command.Options, spec []byte) (fermata.Finish, string) {
 	t.Helper()
 	return playWith(t, command.New(opts), spec)

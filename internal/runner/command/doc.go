@@ -1,7 +1,6 @@
-// Package command runs any program as an agent. The program gets the task on
-// its standard input, works in the current folder, and says what came of it
-// in one JSON object: docs/worker.md describes both sides.
+// Package command runs any program as an agent. The program gets the task on its standard input, works in the current
+// folder, and reports its result as one JSON object. docs/worker.md describes both sides.
 //
-// It keeps nothing between runs: a program that resumes finds the answers in
-// its context and its work where it left it.
+// The package keeps nothing between runs: a program that resumes finds the answers in its context, and its work where
+// it left it.
 package command

@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// env is the environment of a run. What the run is about comes last, so that
-// nothing else can take its place.
+// env returns the environment of a run. The variables about the run come last, so that no other variable can override
+// them.
 func (r *Runner) env(claim *fermata.Claim, p *papers) []string {
 	env := append(process.Environ(r.opts.PassEnv), r.opts.SetEnv...)
 	resumed := "0"

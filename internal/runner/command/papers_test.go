@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A program that renames its inbox has read it for the last time: later words are
-// written nowhere, so that the next run is handed them.
+// A program that renames its inbox does not read it again. Later messages are not written anywhere, so that the next
+// run is handed them.
 func TestNothingIsWrittenToAnInboxThatIsGone(t *testing.T) {
 	t.Parallel()
 	p, err := newPapers(&fermata.Claim{Task: &fermata.Task{ID: "task_1"}, Run: &fermata.Run{ID: "run_1"}})
@@ -34,8 +34,7 @@ func TestNothingIsWrittenToAnInboxThatIsGone(t *testing.T) {
 	}
 }
 
-// A line that is written while the program takes its inbox away counts as told only when
-// the program reads it.
+// A line that is written while the program takes its inbox away counts as told only if the program can read it.
 func TestInboxTakenAwayDuringAWriteHoldsWhatCounts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -49,7 +48,7 @@ func TestInboxTakenAwayDuringAWriteHoldsWhatCounts(t *testing.T) {
 			began <- time.Now()
 			told <- p.deliver(&fermata.ResumeContext{TaskID: "task_1", Text: "Use tabs."})
 		}()
-		// Another moment of the write each time.
+		// Each iteration hits another moment of the write.
 		for start, moment := <-began, time.Duration(i%60)*time.Microsecond; time.Since(start) < moment; {
 		}
 		if err := os.Rename(p.inbox, p.inbox+".read"); err != nil {

@@ -15,12 +15,12 @@ import (
 // Limits of results.
 const (
 	maxSummary = 4096
-	// maxResult is the size of a result file in bytes.
+	// maxResult is the maximum size of a result file, in bytes.
 	maxResult = 1 << 20
 )
 
-// outcome is what a program that ended came to: what it says in the result
-// file, else at the end of its output, else by its exit code.
+// outcome returns the result of a program that ended: from the result file, else from the end of its output, else from
+// its exit code.
 func (p *papers) outcome(state *os.ProcessState, out, errs *scanner) fermata.Finish {
 	data, err := readResult(p.result)
 	if err == nil && len(data) == 0 {
@@ -44,8 +44,7 @@ func (p *papers) outcome(state *os.ProcessState, out, errs *scanner) fermata.Fin
 	}
 }
 
-// printedDetails are the details of a program that says nothing of its own: how it
-// ended, and the end of what it wrote.
+// printedDetails returns the details of a program that reported no result: how it ended, and the end of its output.
 func printedDetails(state *os.ProcessState, out *scanner) map[string]any {
 	details := map[string]any{"exit_code": state.ExitCode(), "output": out.ending()}
 	if lost := out.leftOut(); lost > 0 {
@@ -62,7 +61,7 @@ func encoded(details map[string]any) json.RawMessage {
 	return raw
 }
 
-// lastWords are the last lines of the error output, or else of the output.
+// lastWords returns the last lines of the error output, or else of the output.
 func lastWords(out, errs *scanner) string {
 	if len(errs.tail) > 0 {
 		return strings.Join(errs.tail, "\n")
@@ -70,8 +69,8 @@ func lastWords(out, errs *scanner) string {
 	return strings.Join(out.tail, "\n")
 }
 
-// readResult returns what the agent wrote into its result file, and nothing
-// where it made none. An error goes on after "the result file".
+// readResult returns the contents of the result file, or nothing if there is none. The text of an error continues a
+// sentence that begins with "The result file".
 func readResult(name string) ([]byte, error) {
 	info, err := os.Lstat(name)
 	switch {
@@ -94,7 +93,7 @@ func readResult(name string) ([]byte, error) {
 	return data, nil
 }
 
-// parse reads a result strictly. One that is wrong is a failure that says how.
+// parse reads a result strictly. An invalid result becomes a failure that gives the reason.
 func parse(data []byte) fermata.Finish {
 	fin, err := agent.ReadReport(data)
 	if err != nil {

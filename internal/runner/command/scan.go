@@ -13,28 +13,27 @@ import (
 // longestLine is where lines are cut, in bytes.
 const longestLine = 1 << 20
 
-// tailLines is how many of the last lines are remembered.
+// tailLines is how many of the last lines are kept.
 const tailLines = 10
 
-// tailLine is how much of each of these is remembered, in bytes.
+// tailLine is how much of each of these lines is kept, in characters.
 const tailLine = 1000
 
-// mostOutput is how much of the end of a program's output is its result, in bytes.
+// mostOutput is how much of the end of a program's output goes into its result, in bytes.
 const mostOutput = 64 << 10
 
 // progressMark begins a line that reports progress.
 const progressMark = "::progress "
 
-// scanner reads the lines of a stream that passes by. It keeps the last line
-// that is not empty whole, and the beginnings of a few before it, and the end of
-// it all as it is, but for reports of progress.
+// scanner reads the lines of a stream. It keeps the last non-empty line, and the beginnings of a few lines before it.
+// It also keeps the end of the whole output as it is, without reports of progress.
 type scanner struct {
 	progress func(fermata.Progress)
 	line     []byte
 	last     string
 	tail     []string
 	output   []byte
-	// written is how much there was of it.
+	// written counts the bytes of the output, including those that were dropped.
 	written int
 }
 
@@ -57,14 +56,14 @@ func (s *scanner) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// end takes what is left of the stream as its last line.
+// end takes the rest of the stream as its last line.
 func (s *scanner) end() {
 	if len(s.line) > 0 {
 		s.take("")
 	}
 }
 
-// take takes what was read as a whole line, with its end.
+// take handles the collected line, with its line end.
 func (s *scanner) take(end string) {
 	raw := validText(string(s.line))
 	line := strings.TrimSpace(raw)
@@ -83,7 +82,7 @@ func (s *scanner) take(end string) {
 	}
 }
 
-// addOutput adds to the output and leaves out its beginning where it gets too long.
+// addOutput adds to the output, and drops the beginning of the output when it gets too long.
 func (s *scanner) addOutput(text string) {
 	s.written += len(text)
 	s.output = append(s.output, text...)
@@ -92,17 +91,16 @@ func (s *scanner) addOutput(text string) {
 	}
 }
 
-// ending is the end of the output.
+// ending returns the end of the output.
 func (s *scanner) ending() string {
 	return strings.ToValidUTF8(string(s.output[max(0, len(s.output)-mostOutput):]), "")
 }
 
-// leftOut is how many bytes at the beginning of the output are not in its
-// ending.
+// leftOut returns how many bytes at the beginning of the output are not in its ending.
 func (s *scanner) leftOut() int { return s.written - len(s.ending()) }
 
-// report passes a progress line on. A line that is no JSON is the message. JSON that is no valid progress is the message
-// too, followed by what is wrong with it.
+// report passes a progress line on. A line that is no JSON is the message. JSON that is no valid progress is the
+// message too, followed by its error.
 func (s *scanner) report(text string) {
 	p := fermata.Progress{Message: text}
 	if raw := []byte(text); strings.HasPrefix(text, "{") && json.Valid(raw) {
@@ -121,7 +119,7 @@ func (s *scanner) report(text string) {
 	s.progress(p)
 }
 
-// validText replaces what is no UTF-8, and zero bytes.
+// validText replaces invalid UTF-8 and zero bytes.
 func validText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

@@ -13,7 +13,7 @@ func TestProgressLines(t *testing.T) {
 	for line, want := range map[string]fermata.Progress{
 		`nearly there`: {Message: "nearly there"},
 		`{"message":"half way","step":"two","current":1,"total":2,"token":7}`: {Message: "half way", Step: "two", Current: 1, Total: 2},
-		// Nothing that an agent says is dropped in silence.
+		// No text of an agent is dropped silently.
 		`{"message":"half way","now":1}`: {Message: `{"message":"half way","now":1} (now: is no known field; names are exact)`},
 		`{"step":"two"}`:                 {Message: `{"step":"two"} (message: is missing)`},
 		`{3 of 4} built`:                 {Message: `{3 of 4} built`},

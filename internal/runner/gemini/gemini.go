@@ -1,7 +1,6 @@
-// Package gemini runs Gemini CLI as an agent. It has no way to add settings for
-// one run – its system settings count only where root owns them – so the runner keeps
-// a home of its own for it, in which the user's files are links and the settings
-// are the user's with Fermata's added.
+// Package gemini runs Gemini CLI as an agent. Gemini CLI cannot take settings for a single run: its system settings
+// count only if root owns them. So the runner keeps a separate home for it. In that home the user's files are links,
+// and the settings are the user's with Fermata's added.
 package gemini
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// Name is what tasks call this runner.
+// Name is this runner's name in tasks.
 const Name = "gemini"
 
 // New returns a runner.
@@ -29,8 +28,8 @@ func New(o agent.Options) *agent.Runner {
 	}, o)
 }
 
-// command lets the agent use every tool, because the gate stands before each, if the
-// user does not say otherwise. The working copy is the worker's, so it is trusted.
+// command lets the agent use every tool, unless the user says otherwise, because the gate checks each call. The working
+// copy belongs to the worker, so it is trusted.
 func command(t *agent.Turn) (args, env []string, err error) {
 	args = []string{"--output-format", "stream-json"}
 	switch {
@@ -52,15 +51,14 @@ func command(t *agent.Turn) (args, env []string, err error) {
 	return args, append(env, homeVariable+"="+home), err
 }
 
-// unasked are the tools that look, plan, or edit files of the working copy. Nobody
-// is asked about them unless a rule says so. What the agent saves for later runs is
-// none of them: that changes the user's own files.
+// unasked are the tools that look, plan, or edit files of the working copy. They need no question unless a rule says
+// so. The tool that saves memories for later runs is not among them, because it changes the user's own files.
 var unasked = []string{
 	"read_file", "read_many_files", "list_directory", "glob", "grep_search", "search_file_content", "write_todos",
 	"get_internal_docs", "activate_skill", "codebase_investigator", "cli_help", "write_file", "replace",
 }
 
-// setsMode reports whether an argument says what needs approval.
+// setsMode reports whether an argument sets what needs approval.
 func setsMode(arg string) bool {
 	return strings.HasPrefix(arg, "--approval-mode") || strings.HasPrefix(arg, "--yolo") || arg == "-y"
 }

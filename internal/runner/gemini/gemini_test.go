@@ -13,7 +13,7 @@ import (
 
 var _ worker.Runner = gemini.New(agent.Options{})
 
-// speak are the words of Gemini CLI.
+// speak defines the suite's shell functions with the output lines of Gemini CLI.
 const speak = `
 begin() { echo '{"type":"init","session_id":"s-1","model":"m"}'; echo '{"type":"message","role":"user","content":"prompt"}'; }
 say() {

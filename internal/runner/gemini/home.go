@@ -15,15 +15,14 @@ import (
 // homeVariable names the folder in which Gemini CLI looks for its folder .gemini.
 const homeVariable = "GEMINI_CLI_HOME"
 
-// toolTimeout is how long a call of Fermata's tools may take, in milliseconds: longer
-// than any wait that an agent can ask for.
+// toolTimeout is how long a call of Fermata's tools may take, in milliseconds. It is longer than any wait that an agent
+// can ask for.
 const toolTimeout = 24 * 60 * 60 * 1000
 
-// own are the entries of .gemini that are not the user's: the settings, and where
-// sessions are kept.
+// own are the entries of .gemini that are not links to the user's: the settings, and the files of sessions.
 var own = map[string]bool{"settings.json": true, "tmp": true, "history": true, "projects.json": true, "projects.json.lock": true}
 
-// makeHome makes the home for Gemini CLI, or brings it up to date.
+// makeHome makes the home for Gemini CLI, or updates it.
 func makeHome(t *agent.Turn) (string, error) {
 	home := t.Options.Folder
 	if home == "" {
@@ -52,8 +51,7 @@ func makeHome(t *agent.Turn) (string, error) {
 	return home, write(filepath.Join(mine, "settings.json"), settings)
 }
 
-// link makes the user's files appear in the home of the runs. What Gemini CLI itself
-// has put there stays.
+// link makes the user's files appear in the home of the runs. It keeps the files that Gemini CLI itself has put there.
 func link(users, mine string) error {
 	entries, err := os.ReadDir(users)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -86,9 +84,8 @@ func readSettings(name string) (map[string]any, error) {
 	return settings, nil
 }
 
-// add adds what Fermata needs: its server, the gate before every tool, and the end of
-// the turn after a question. The variables of the server come from the environment
-// of the run.
+// add adds Fermata's settings: its server, the gate before every tool, and a hook that ends the turn after a question.
+// The variables of the server come from the environment of the run.
 func add(settings map[string]any, t *agent.Turn) {
 	env := map[string]string{}
 	for _, name := range agent.ServerEnv {
@@ -105,7 +102,7 @@ func add(settings map[string]any, t *agent.Turn) {
 	addHook(hooks, "AfterTool", "mcp_fermata_.*", line)
 }
 
-// addHook adds a command to those of an event.
+// addHook adds a command to the hooks of an event.
 func addHook(hooks map[string]any, event, tools, command string) {
 	list, _ := hooks[event].([]any)
 	hooks[event] = append(list, map[string]any{"matcher": tools, "hooks": []any{
@@ -113,7 +110,7 @@ func addHook(hooks map[string]any, event, tools, command string) {
 	}})
 }
 
-// object returns the object of that name, made where there is none.
+// object returns the object of that name, and makes it if there is none.
 func object(parent map[string]any, name string) map[string]any {
 	child, ok := parent[name].(map[string]any)
 	if !ok {
@@ -123,7 +120,7 @@ func object(parent map[string]any, name string) map[string]any {
 	return child
 }
 
-// write replaces a file, so that nobody reads half of it.
+// write replaces a file atomically, so that no reader sees half of it.
 func write(name string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -162,8 +159,7 @@ func uncomment(data []byte) []byte {
 	return []byte(out.String())
 }
 
-// lengthTo is where the text's first mark begins, and so much more; the text's end
-// where there is none.
+// lengthTo returns the position of the first mark in the text plus more, or the length of the text if there is no mark.
 func lengthTo(text, mark string, more int) int {
 	if at := strings.Index(text, mark); at >= 0 {
 		return at + more
@@ -171,7 +167,7 @@ func lengthTo(text, mark string, more int) int {
 	return len(text)
 }
 
-// stringSize is the length of the JSON string that a text begins with.
+// stringSize returns the length of the JSON string at the beginning of a text.
 func stringSize(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {

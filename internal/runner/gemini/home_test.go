@@ -17,7 +17,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/runner/runnertest"
 )
 
-// quiet is a desk for runs of which nothing is wanted.
+// quiet is a desk whose calls do not matter.
 type quiet struct{ dir string }
 
 func (q quiet) Dir() string                        { return q.dir }
@@ -26,7 +26,7 @@ func (quiet) Progress(fermata.Progress)            {}
 func (quiet) Inbox() <-chan *fermata.ResumeContext { return nil }
 func (quiet) KeepSession(fermata.Session)          {}
 
-// The user's settings and logins stay in force, and nothing of the user's is written.
+// The user's settings and logins stay in force, and no file of the user is written.
 func TestHomeKeepsTheUsers(t *testing.T) {
 	t.Parallel()
 	home, folder, dir := t.TempDir(), t.TempDir(), t.TempDir()

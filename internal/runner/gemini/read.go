@@ -18,7 +18,7 @@ type event struct {
 	call
 	Output string `json:"output"`
 	Status string `json:"status"`
-	// Message is that of an event error; the severity tells whether it ends the turn.
+	// Message and Severity belong to an event of the type error.
 	Message  string `json:"message"`
 	Severity string `json:"severity"`
 	Error    *struct {
@@ -34,19 +34,17 @@ type call struct {
 	Parameters json.RawMessage `json:"parameters"`
 }
 
-// notMade are the errors of calls that Gemini CLI could not make, so that no hook hears
-// of them.
+// notMade are the errors of calls that Gemini CLI could not make. No hook is called for such a call.
 var notMade = []string{"invalid_tool_params", "tool_not_registered", "policy_violation"}
 
 // stopped is the error of a call after which a hook stopped the agent.
 const stopped = "stop_execution"
 
-// reader translates the lines of a turn. Messages come in pieces, calls and
-// their results apart.
+// reader translates the lines of a turn. Messages come in pieces, and results come separately from their calls.
 type reader struct {
 	said  strings.Builder
 	calls map[string]call
-	// paused says that a hook ended the turn.
+	// paused is true if a hook ended the turn.
 	paused bool
 }
 
@@ -98,8 +96,7 @@ func (r *reader) translate(e *event) agent.Event {
 	return agent.Event{}
 }
 
-// result notes that a call is over, and whether the agent waits for a person
-// since.
+// result handles the end of a call, and whether the agent waits for a person after it.
 func (r *reader) result(e *event) agent.Event {
 	c := r.calls[e.ID]
 	delete(r.calls, e.ID)

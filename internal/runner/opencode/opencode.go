@@ -1,6 +1,5 @@
-// Package opencode runs opencode as an agent. The user's own configuration
-// stays in force, with its logins; what Fermata needs is passed as a configuration
-// beside it. The runner stops the program when a question is asked.
+// Package opencode runs opencode as an agent. The user's own configuration stays in force, with its logins. Fermata's
+// settings are passed as an additional configuration. The runner stops the program when a question is asked.
 package opencode
 
 import (
@@ -10,11 +9,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// Name is what tasks call this runner.
+// Name is this runner's name in tasks.
 const Name = "opencode"
 
-// toolTimeout is how long a call of Fermata's tools may take, in milliseconds: longer
-// than any wait that an agent can ask for.
+// toolTimeout is how long a call of Fermata's tools may take, in milliseconds. It is longer than any wait that an agent
+// can ask for.
 const toolTimeout = 24 * 60 * 60 * 1000
 
 // content is the variable that holds a configuration of opencode.
@@ -52,8 +51,8 @@ func command(t *agent.Turn) (args, env []string, err error) {
 	return args, []string{content + "=" + config}, nil
 }
 
-// configuration adds Fermata's server and the plugin with the gate to a configuration,
-// if there is one. The server gets its variables from opencode's own environment.
+// configuration returns the given configuration, which may be empty, with Fermata's server and the plugin with the gate
+// added. The server gets its variables from opencode's own environment.
 func configuration(given, program, plugin string) (string, error) {
 	config := map[string]any{}
 	if given != "" {
@@ -69,8 +68,8 @@ func configuration(given, program, plugin string) (string, error) {
 		"type": "local", "command": []string{program, "mcp"}, "enabled": true, "timeout": toolTimeout,
 	}
 	config["mcp"] = servers
-	// What its own permissions would ask a person at a desk, it refuses here by itself. The
-	// agent is told so and goes on; otherwise the turn would end as if all were done.
+	// If opencode's own permissions would ask a person, opencode refuses by itself here. The agent is told so and goes
+	// on. Otherwise the turn would end as if all were done.
 	experimental, ok := config["experimental"].(map[string]any)
 	if !ok {
 		experimental = map[string]any{}

@@ -13,7 +13,7 @@ import (
 
 var _ worker.Runner = opencode.New(agent.Options{})
 
-// speak are the words of opencode.
+// speak defines the suite's shell functions with the output lines of opencode.
 const speak = `
 line() { echo '{"type":"'$1'","sessionID":"s-1","part":{"messageID":"msg_1"'"$2"'}}'; }
 begin() { line step_start; line step_finish ',"reason":"tool-calls"'; }

@@ -8,13 +8,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// unasked are the tools that look, plan, or edit files of the working copy. Nobody
-// is asked about them unless a rule says so.
+// unasked are the tools that look, plan, or edit files of the working copy. They need no question unless a rule says
+// so.
 var unasked = []string{
 	"read", "glob", "grep", "list", "lsp", "todowrite", "todoread", "skill", "task", "invalid", "edit", "write", "multiedit", "patch", "apply_patch",
 }
 
-// writePlugin writes the plugin of a run, and returns its address.
+// writePlugin writes the plugin of a run, and returns its URL.
 func writePlugin(t *agent.Turn) (string, error) {
 	plugin, err := agent.OpenCodePlugin(t.Hook(Name, unasked...), true)
 	if err != nil {

@@ -36,8 +36,8 @@ type part struct {
 	} `json:"state"`
 }
 
-// read translates a line. A step of the agent – its message and the calls in it
-// – is under way from its start to its finish: opencode reports calls only when they are over.
+// read translates a line. A step of the agent, which is a message and the calls in it, is in progress from its start to
+// its finish: opencode reports calls only when they are over.
 func read(line []byte) []agent.Event {
 	var e event
 	if json.Unmarshal(line, &e) != nil {
@@ -62,7 +62,7 @@ func read(line []byte) []agent.Event {
 	return []agent.Event{out}
 }
 
-// call notes a call that is over.
+// call handles a call that is over.
 func (p part) call(out *agent.Event) {
 	out.Note = agent.Line("%s %s", p.Tool, cmp.Or(p.State.Title, string(p.State.Input)))
 	if p.State.Status == "error" {

@@ -30,7 +30,7 @@ func (d *desk) Progress(p fermata.Progress)          { d.progress.add(p) }
 func (d *desk) Inbox() <-chan *fermata.ResumeContext { return d.inbox }
 func (d *desk) KeepSession(s fermata.Session)        { d.session = s }
 
-// Heard notes what the runner says its agent was told.
+// Heard records what the runner says its agent was told.
 func (d *desk) Heard(rc *fermata.ResumeContext) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -43,7 +43,7 @@ func (d *desk) heard() []string {
 	return slices.Clone(d.told)
 }
 
-// record is a log that several may write.
+// record is a log for concurrent writers.
 type record struct {
 	mu   sync.Mutex
 	data bytes.Buffer
@@ -63,7 +63,7 @@ func (r *record) String() string {
 
 func (r *record) size() int { return len(r.String()) }
 
-// head is the beginning, for messages.
+// head returns the beginning of the log, for messages.
 func (r *record) head() string {
 	s := r.String()
 	return s[:min(len(s), 500)]

@@ -1,8 +1,7 @@
 //go:build unix
 
-// Package runnertest is what every runner has to pass. A runner's room brings
-// agents that behave in the ways named here; the suite drives them as a worker
-// would.
+// Package runnertest is the test suite that every runner has to pass. The tests of a runner provide agents that behave
+// in the ways named here, and the suite drives them as a worker would.
 package runnertest
 
 import (
@@ -25,69 +24,62 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// Behaviour is what an agent of the suite does. Its working directory holds the
-// named pipe "alive", which it and its children keep open for writing where it says so.
+// Behaviour is how an agent of the suite behaves. Its working directory holds the named pipe "alive". Where a behaviour
+// says so, the agent and its children keep the pipe open for writing.
 type Behaviour string
 
 // The behaviours.
 const (
-	// HandsBack writes what it was handed into the file handed.json: title, run,
-	// attempt, resumed and text; then it completes with the summary "done".
+	// HandsBack writes what it was handed to the file handed.json: title, run, attempt, resumed and text. Then it
+	// completes with the summary "done".
 	HandsBack Behaviour = "hands back"
 	// Talks writes "hello" and "oops" as its output, and completes.
 	Talks Behaviour = "talks"
 	// Steps reports the progress "half way", 1 of 2, and completes.
 	Steps Behaviour = "steps"
-	// EndsSilently ends well without saying what it came to.
+	// EndsSilently ends well without reporting a result.
 	EndsSilently Behaviour = "ends silently"
-	// Asks ends with needs_input, the question "Which one?", the session "s-1"
-	// and the checkpoint {"n":1}. An agent that asks by the server's own tools has
-	// asked there, and brings neither question nor checkpoint.
+	// Asks ends with needs_input, the question "Which one?", the session "s-1" and the checkpoint {"n":1}. An agent
+	// that asks with the server's own tools has asked there, and returns neither question nor checkpoint.
 	Asks Behaviour = "asks"
-	// AsksInWords ends well, with the report {"status":"needs_input","question":"Which one?"}
-	// as the last line of its last words.
+	// AsksInWords ends well, with the report {"status":"needs_input","question":"Which one?"} as the last line of its
+	// last message.
 	AsksInWords Behaviour = "asks in words"
-	// Fails ends badly after it wrote "no space left".
+	// Fails ends with an error after it wrote "no space left".
 	Fails Behaviour = "fails"
-	// NeverBegins ends badly before it takes what it is handed: its program cannot be
-	// started, or ends at once.
+	// NeverBegins ends with an error before it reads what it is handed: its program cannot be started, or ends at once.
 	NeverBegins Behaviour = "never begins"
-	// Babbles writes zero bytes, broken UTF-8 and three million characters
-	// without a line's end; then it completes with the summary "done".
+	// Babbles writes zero bytes, broken UTF-8 and three million characters without a line end. Then it completes with
+	// the summary "done".
 	Babbles Behaviour = "babbles"
-	// Hangs starts a child and waits for ever, both with the pipe open. The child writes
-	// "ready" into it.
+	// Hangs starts a child and waits for ever, both with the pipe open. The child writes "ready" into it.
 	Hangs Behaviour = "hangs"
-	// IsDeaf is Hangs, and both do not stop when asked to.
+	// IsDeaf is like Hangs, but neither process stops when asked to.
 	IsDeaf Behaviour = "is deaf"
 	// StaysDeaf is IsDeaf with a long grace.
 	StaysDeaf Behaviour = "stays deaf"
-	// StopsWell writes "ready" into the pipe, and when it is asked to stop, makes
-	// the file stopped and ends.
+	// StopsWell writes "ready" into the pipe. When it is asked to stop, it makes the file "stopped" and ends.
 	StopsWell Behaviour = "stops well"
-	// Listens writes "ready" into the pipe, waits for a message and completes
-	// with its text as the summary.
+	// Listens writes "ready" into the pipe, waits for a message and completes with its text as the summary.
 	Listens Behaviour = "listens"
-	// LeavesChild completes, with a child left behind that holds the pipe and
-	// its output.
+	// LeavesChild completes, and leaves a child behind that holds the pipe and its output open.
 	LeavesChild Behaviour = "leaves a child"
 )
 
-// Grace is how long a runner of the suite gives its agent to stop: enough for one
-// that does, on a machine with much else to do, and little for one that does not.
+// Grace returns how long a runner of the suite gives its agent to stop. It is long enough for an agent that stops, even
+// on a busy machine, and short for an agent that does not.
 func (b Behaviour) Grace() time.Duration {
 	switch b {
 	case Asks, Listens, StopsWell:
 		return time.Minute
 	case StaysDeaf:
-		return 2 * patience.Limit() // longer than any test waits: a test that waits for the grace to end fails
+		return 2 * patience.Limit() // longer than any test waits, so a test that waits for the grace to end fails
 	default:
 		return 800 * time.Millisecond
 	}
 }
 
-// Run tests a runner. The function newRunner makes one whose agent behaves as told
-// and has the grace of its behaviour.
+// Run tests a runner. newRunner makes a runner whose agent has the behaviour b, and that has the grace of b.
 func Run(t *testing.T, newRunner func(t *testing.T, b Behaviour) worker.Runner) {
 	for name, test := range map[string]func(*testing.T, func(Behaviour) *stage){
 		"HandOver": testHandOver, "Written": testWritten, "NeverBegins": testNeverBegins, "Resume": testResume, "Output": testOutput, "Progress": testProgress,
@@ -112,7 +104,7 @@ func testHandOver(t *testing.T, play func(Behaviour) *stage) {
 	}
 }
 
-// testWritten: what people wrote before the first run is what the agent is told first.
+// testWritten: messages that people wrote before the first run are in the agent's first prompt.
 func testWritten(t *testing.T, play func(Behaviour) *stage) {
 	s := play(HandsBack)
 	s.claim.Context = fermata.NewResumeContext(s.claim.Task, nil, nil, []*fermata.Message{{
@@ -128,7 +120,7 @@ func testWritten(t *testing.T, play func(Behaviour) *stage) {
 	}
 }
 
-// testNeverBegins: what an agent never got does not count as told.
+// testNeverBegins: a context that the agent never got does not count as told.
 func testNeverBegins(t *testing.T, play func(Behaviour) *stage) {
 	s := play(NeverBegins)
 	s.claim.Context = fermata.NewResumeContext(s.claim.Task, nil, nil, []*fermata.Message{{
@@ -190,7 +182,7 @@ func testNeedsInput(t *testing.T, play func(Behaviour) *stage) {
 	}
 }
 
-// testAsksInWords: a report at the end of the last words is a result, and no success.
+// testAsksInWords: a report at the end of the last message is a result, and not a success.
 func testAsksInWords(t *testing.T, play func(Behaviour) *stage) {
 	s := play(AsksInWords)
 	fin := s.run(t.Context())
@@ -223,7 +215,7 @@ func testCancel(t *testing.T, play func(Behaviour) *stage) { stopAndWait(t, play
 
 func testCancelDeaf(t *testing.T, play func(Behaviour) *stage) { stopAndWait(t, play(IsDeaf)) }
 
-// testCancelAtOnce: a run that is over for good leaves a deaf agent no grace.
+// testCancelAtOnce: a deaf agent gets no long grace if its run is over for good.
 func testCancelAtOnce(t *testing.T, play func(Behaviour) *stage) {
 	s := play(StaysDeaf)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -245,7 +237,7 @@ func testHurryUp(t *testing.T, play func(Behaviour) *stage) {
 	s.wantGone(end, worker.ErrStopping)
 }
 
-// wantGone waits until nothing of the run is left.
+// wantGone waits until no process of the run is left.
 func (s *stage) wantGone(end <-chan error, why error) {
 	s.t.Helper()
 	s.awaitGone()
@@ -254,8 +246,8 @@ func (s *stage) wantGone(end <-chan error, why error) {
 	}
 }
 
-// stopAndWait stops a run and waits until nothing of it is left: the pipe ends
-// when the last process that holds it has gone.
+// stopAndWait stops a run and waits until no process of it is left: the pipe ends when the last process that holds it
+// has gone.
 func stopAndWait(t *testing.T, s *stage) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	end := s.start(ctx)
@@ -344,7 +336,7 @@ func newStage(t *testing.T, r worker.Runner) *stage {
 	return s
 }
 
-// run plays to the end.
+// run plays the run to its end.
 func (s *stage) run(ctx context.Context) fermata.Finish {
 	s.t.Helper()
 	fin, err := s.runner.Run(ctx, s.claim, s.desk)
@@ -354,8 +346,7 @@ func (s *stage) run(ctx context.Context) fermata.Finish {
 	return fin
 }
 
-// start plays in the background. The error comes when the run is over, and fin
-// is set then.
+// start plays the run in the background. The channel gets the error when the run is over. fin is set before that.
 func (s *stage) start(ctx context.Context) <-chan error {
 	end := make(chan error, 1)
 	go func() {
@@ -381,7 +372,7 @@ func (s *stage) awaitReady() {
 	}
 }
 
-// awaitGone waits until no process holds the pipe any more.
+// awaitGone waits until no process holds the pipe.
 func (s *stage) awaitGone() {
 	s.t.Helper()
 	gone := make(chan error, 1)
@@ -394,8 +385,7 @@ func (s *stage) awaitGone() {
 	}
 }
 
-// wantCompleted wants a run that ended well: the agent said so, or it said nothing
-// else.
+// wantCompleted wants a run that ended well: its result is completed or empty, and its summary is the given one.
 func (s *stage) wantCompleted(fin fermata.Finish, summary string) {
 	s.t.Helper()
 	if fin.Result != fermata.ResultCompleted && fin.Result != "" || fin.Summary != summary {

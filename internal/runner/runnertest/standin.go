@@ -9,9 +9,9 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// speakers are agents as the suite wants them, in the words that a prelude
-// defines: begin, say TEXT, plan (one of two steps is done, "half way" comes next), ask, fail
-// REASON, end, and resumed, which holds when the session s-1 is gone on with.
+// speakers are the suite's agents as shell scripts. They use functions that a prelude defines: begin, say TEXT, plan
+// (one of two steps is done, "half way" comes next), ask, fail REASON, end, and resumed. The function resumed succeeds
+// when the session s-1 is resumed.
 var speakers = map[Behaviour]string{
 	HandsBack: `begin
 prompt=$(cat)
@@ -51,8 +51,8 @@ echo ready >&3
 say done; end`,
 }
 
-// Speaker writes an agent program that behaves as told, in the words of the
-// prelude: shell functions that write the lines of a real program. It returns its path.
+// Speaker writes an agent program with the behaviour b and returns its path. The prelude defines shell functions that
+// write the lines of a real program.
 func Speaker(t *testing.T, prelude string, b Behaviour) string {
 	t.Helper()
 	script, ok := speakers[b]

@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { agent.Main(m) }
 
-// Random sequences over all verbs keep the laws, where the agents are Claude Code.
+// Random sequences over all verbs keep the laws when the agents are Claude Code.
 func TestSeams(t *testing.T) {
 	t.Parallel()
 	for name, database := range on(calmOn) {
@@ -23,7 +23,7 @@ func TestSeams(t *testing.T) {
 	}
 }
 
-// So do those in which servers and workers are killed and stopped.
+// Sequences in which servers and workers are killed and stopped keep the laws, too.
 func TestRoughSeams(t *testing.T) {
 	t.Parallel()
 	for name, database := range on(roughOn) {
@@ -33,12 +33,12 @@ func TestRoughSeams(t *testing.T) {
 	}
 }
 
-// databases give the flags of an empty database, by name.
+// databases maps a name to a function that returns the flags of an empty database.
 type databases map[string]func(testing.TB) []string
 
 var each = databases{"sqlite": process.SQLite, "postgres": process.Postgres}
 
-// on leaves the choice to the command line where a sequence is played again.
+// on returns usual, or all databases when a given sequence is replayed.
 func on(usual databases) databases {
 	if os.Getenv("FERMATA_SEQUENCE") != "" {
 		return each

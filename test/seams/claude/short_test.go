@@ -8,10 +8,10 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// searched is how long sequences are begun.
+// searched is how long new sequences are started.
 const searched = 25 * time.Second
 
-// One database for each kind; make crash takes both for each.
+// Each kind uses one database. `make crash` uses both for each kind.
 var (
 	calmOn  = databases{"sqlite": process.SQLite}
 	roughOn = databases{"postgres": process.Postgres}

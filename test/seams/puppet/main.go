@@ -1,9 +1,8 @@
-// Command puppet is the agent of the seams tests. It does what the test tells it
-// over a socket, reports everything that it is told by its worker, and writes
-// the time into a file as long as it lives.
+// Command puppet is the agent of the seams tests. It takes its orders from the test over a socket, and reports
+// everything that its worker tells it. As long as it lives, it writes the time into a file.
 //
 //	puppet SOCKET FOLDER   plays an agent
-//	puppet beat FILE       writes the time only: a child that an agent left behind
+//	puppet beat FILE       only writes the time: a child that an agent left behind
 package main
 
 import (
@@ -31,7 +30,7 @@ const (
 	readEvery = 5 * time.Millisecond
 )
 
-// retryFor is how long a call is repeated while the server is away.
+// retryFor is how long a call is repeated while the server is down.
 const retryFor = 20 * time.Second
 
 func main() {
@@ -51,7 +50,7 @@ func main() {
 	}
 }
 
-// order is what the test wants done.
+// order is an order of the test.
 type order struct {
 	N  int    `json:"n"`
 	Do string `json:"do"`
@@ -61,24 +60,24 @@ type order struct {
 	Body   json.RawMessage `json:"body"`
 	Key    string          `json:"key"`
 	Text   string          `json:"text"`
-	// Result is what the agent ends with, Code its exit code.
+	// Result is the result with which the agent ends, Code its exit code.
 	Result json.RawMessage `json:"result"`
 	Code   int             `json:"code"`
 }
 
-// report is what the agent tells the test.
+// report is a report of the agent to the test.
 type report struct {
 	Hello *hello          `json:"hello,omitempty"`
 	Told  json.RawMessage `json:"told,omitempty"`
 	Bye   bool            `json:"bye,omitempty"`
 	Did   int             `json:"did,omitempty"`
-	// Status and Body are the server's reply; 0 is none.
+	// Status and Body are the server's reply. Status 0 means no reply.
 	Status int             `json:"status,omitempty"`
 	Body   json.RawMessage `json:"body,omitempty"`
 	Error  string          `json:"error,omitempty"`
 }
 
-// hello begins the agent's reports.
+// hello is the agent's first report.
 type hello struct {
 	Task    string          `json:"task"`
 	Run     string          `json:"run"`
@@ -91,7 +90,7 @@ type puppet struct {
 	folder string
 	mu     sync.Mutex
 	out    *json.Encoder
-	// reading is held while the inbox is read; read is how much of it was.
+	// reading is held while the inbox is read. read is how many bytes of it were read.
 	reading sync.Mutex
 	inbox   string
 	read    int64
@@ -135,7 +134,7 @@ func (p *puppet) send(r report) {
 	}
 }
 
-// readInbox reports the lines of the inbox that are new.
+// readInbox reports the new lines of the inbox.
 func (p *puppet) readInbox() {
 	p.reading.Lock()
 	defer p.reading.Unlock()
@@ -181,7 +180,7 @@ func (p *puppet) obey(o order) {
 	}
 }
 
-// end reads what came until now, hands in the result and exits.
+// end reads the rest of the inbox, writes the result and exits.
 func (p *puppet) end(o order) {
 	if len(o.Result) > 0 && string(o.Result) != "null" {
 		if err := os.WriteFile(os.Getenv("FERMATA_RESULT"), o.Result, 0o600); err != nil {
@@ -193,8 +192,7 @@ func (p *puppet) end(o order) {
 	os.Exit(o.Code)
 }
 
-// closeInbox takes the inbox away, so that nothing more is handed to this run, and
-// reports what came until then.
+// closeInbox takes the inbox away, so that this run is handed nothing more, and reports the lines that it has.
 func (p *puppet) closeInbox() {
 	p.reading.Lock()
 	closed := p.inbox + ".read"
@@ -205,8 +203,7 @@ func (p *puppet) closeInbox() {
 	p.readInbox()
 }
 
-// call calls the server with the agent's own token. A call that did not come
-// through is repeated with its idempotency key.
+// call calls the server with the agent's own token. A call without a reply is repeated with its idempotency key.
 func (p *puppet) call(o order) report {
 	for end := time.Now().Add(retryFor); ; time.Sleep(readEvery) {
 		r, err := once(o)
@@ -243,8 +240,7 @@ func once(o order) (report, error) {
 	return report{Status: res.StatusCode, Body: body}, nil
 }
 
-// leaveChild starts a program in a session of its own, as the shells of coding
-// agents do.
+// leaveChild starts a program in a session of its own, as the shells of coding agents do.
 func (p *puppet) leaveChild() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -256,8 +252,7 @@ func (p *puppet) leaveChild() error {
 	return cmd.Start()
 }
 
-// beat writes the time into the file again and again, until the file is gone with
-// the folder of the test.
+// beat writes the time into the file again and again, until the folder of the test is removed with the file.
 func beat(name string) error {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
