@@ -42,23 +42,33 @@ func (s *Service) awaitSeen(ctx context.Context) {
 
 // watchOthers ends the leases of processes that are gone, so that their runs continue at once.
 func (s *Service) watchOthers(ctx context.Context) {
-	tick := time.NewTicker(lookAgain)
-	defer tick.Stop()
+	timer := time.NewTimer(lookAgain)
+	defer timer.Stop()
 	missed := map[string]time.Time{}
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-timer.C:
 		}
-		if !s.db.IsSeen() {
-			continue
+		if s.db.IsSeen() {
+			if err := s.endLeasesOfGone(ctx, missed); err != nil && ctx.Err() == nil {
+				s.Log.ErrorContext(ctx, "look for processes that are gone", "error", err)
+				pause(ctx, afterError)
+			}
 		}
-		if err := s.endLeasesOfGone(ctx, missed); err != nil && ctx.Err() == nil {
-			s.Log.ErrorContext(ctx, "look for processes that are gone", "error", err)
-			pause(ctx, afterError)
-		}
+		timer.Reset(untilNextLook(missed))
 	}
+}
+
+// untilNextLook returns the time until the next look at other processes. A process that is out of sight is looked at
+// again as soon as [goneFor] has passed.
+func untilNextLook(missed map[string]time.Time) time.Duration {
+	wait := lookAgain
+	for _, since := range missed {
+		wait = min(wait, goneFor-time.Since(since))
+	}
+	return max(wait, time.Millisecond)
 }
 
 // endLeasesOfGone ends the leases of processes that have been out of sight for [goneFor]. The map missed holds the time

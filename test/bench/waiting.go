@@ -30,8 +30,10 @@ func (b *bench) waiting(ctx context.Context) error {
 
 // crowdedness holds three databases: with no waiting task, with few, and with many.
 type crowdedness struct {
-	kind              string
-	n                 int
+	kind string
+	n    int
+	// crowd names what waits.
+	crowd             string
 	empty, some, full *database
 }
 
@@ -63,7 +65,7 @@ func (b *bench) waitingOn(ctx context.Context, kind string, n int) (err error) {
 }
 
 func (c *crowdedness) where() string {
-	return fmt.Sprintf("%s, %s waiting", title(c.kind), thousands(c.n))
+	return fmt.Sprintf("%s, %s %s", title(c.kind), thousands(c.n), c.crowd)
 }
 
 // thousands returns a number in a form that is easy to read.
@@ -75,7 +77,7 @@ func thousands(n int) string {
 }
 
 func (b *bench) fillThree(ctx context.Context, kind string, n int) (*crowdedness, error) {
-	c := &crowdedness{kind: kind, n: n}
+	c := &crowdedness{kind: kind, n: n, crowd: "waiting"}
 	for _, one := range []struct {
 		into  **database
 		name  string
